@@ -1,0 +1,65 @@
+"""What a provider answers, and the callback for a change of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from .errors import ConfigException
+
+
+@dataclass(frozen=True)
+class ConfigData:
+    """The values at one path, and how long they may be used (KIP-297).
+
+    *data* maps keys to values and is copied. *ttl* says when to ask again; none means that the
+    provider does not know, and a negative one counts as none. *version* is the backend's own name
+    for this state of the data, *lease* the id of the lease it hangs on; *stale* marks data kept
+    from an earlier answer because the backend failed.
+
+    *available* names all keys at the path, asked for or not, where the provider knows them
+    without asking again: a message about a missing key can then say what is there instead.
+    *errors* holds, for a key that is there but cannot be given, the reason.
+
+    ``repr`` shows no value.
+    """
+
+    data: dict[str, str] = field(repr=False)
+    ttl: timedelta | None = None
+    version: str | None = field(default=None, kw_only=True)
+    stale: bool = field(default=False, kw_only=True)
+    lease: str | None = field(default=None, kw_only=True, repr=False)
+    available: Collection[str] = field(default=(), kw_only=True, repr=False, compare=False)
+    errors: Mapping[str, ConfigException] = field(default_factory=dict, kw_only=True, repr=False)
+
+    if TYPE_CHECKING:
+
+        def __init__(  # noqa: PLR0913  The fields, with a Mapping accepted for *data*.
+            self,
+            data: Mapping[str, str],
+            ttl: timedelta | None = None,
+            *,
+            version: str | None = None,
+            stale: bool = False,
+            lease: str | None = None,
+            available: Collection[str] = (),
+            errors: Mapping[str, ConfigException] = ...,
+        ) -> None:
+            """Take the fields; *data* may be any mapping and is copied."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "data", dict(self.data))
+        if self.ttl is not None and not isinstance(self.ttl, timedelta):
+            raise TypeError(f"ttl is a timedelta or None, not {type(self.ttl).__name__}")
+        if self.ttl is not None and self.ttl < timedelta(0):
+            object.__setattr__(self, "ttl", None)
+
+
+class ConfigChangeCallback(Protocol):
+    """Called with a path and its new data when the content there changed (KIP-297)."""
+
+    def __call__(self, path: str, data: ConfigData, /) -> None:
+        """Take the path that was subscribed to and what is there now."""

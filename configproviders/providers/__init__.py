@@ -1,0 +1,1 @@
+"""The providers that ship: one file each, found by :mod:`configproviders.registry`."""

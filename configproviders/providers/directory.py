@@ -1,0 +1,102 @@
+"""Values from a directory of files, such as a Kubernetes secret: ``${directory:/path:file}``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+
+from ..config_def import BOOLEAN, ConfigDef, ConfigKey
+from ..data import ConfigData
+from ..errors import (
+    ConfigException,
+    KeyNotFound,
+    LookupFailed,
+    MalformedText,
+    PathNotFound,
+    shorten,
+)
+from ..provider import ConfigProvider
+from . import _files
+from ._allowed_paths import ALLOWED_PATHS
+
+_STRIP = ConfigKey(
+    "strip.trailing.newline",
+    BOOLEAN,
+    False,  # noqa: FBT003  The default of a boolean setting.
+    "low",
+    "Drop one newline at the end of each value; Kafka keeps it.",
+)
+
+
+class DirectoryConfigProvider(ConfigProvider):
+    """The files directly in a directory: the name is the key, the whole content the value.
+
+    Links to files count, directories do not. The values of one answer belong to one state of the
+    directory, also while Kubernetes swaps a mounted secret. An empty path holds nothing. Settings
+    as Kafka's provider of that name (KIP-632), but links are resolved before a path is allowed,
+    and content that is not UTF-8 is an error of its key.
+    """
+
+    config_def = ConfigDef((ALLOWED_PATHS, _STRIP))
+
+    def __init__(self) -> None:
+        """Allow all paths and keep newlines until configured."""
+        self._allowed = ALLOWED_PATHS.default
+        self._strips = _STRIP.default
+
+    def configure(self, configs: Mapping[str, object]) -> None:
+        """Take the settings; raise :class:`ConfigException` for a wrong one."""
+        self.config_def.validate(configs)
+        self._allowed = ALLOWED_PATHS.read(configs)
+        self._strips = _STRIP.read(configs)
+
+    def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
+        """Return the contents of the files *keys*; raise as promised."""
+        if not path:
+            return ConfigData({}, errors={key: _no_path(key) for key in keys or ()})
+        for _ in range(_files.ATTEMPTS):
+            names = self._names(path)
+            asked = names if keys is None else names.intersection(keys)
+            values, errors, states = self._read(path, asked)
+            if self._is_unchanged(path, states):
+                return ConfigData(values, available=names, errors=errors)
+        raise LookupFailed(f"cannot read {shorten(path)!r}: it changes while it is read")
+
+    def _names(self, path: str) -> set[str]:
+        try:
+            with os.scandir(self._allowed.resolve(path)) as entries:
+                return {entry.name for entry in entries if entry.is_file()}
+        except (OSError, ValueError) as error:
+            raise _files.failure(path, error) from error
+
+    def _read(
+        self, path: str, names: Collection[str]
+    ) -> tuple[dict[str, str], dict[str, ConfigException], dict[str, _files.State]]:
+        values: dict[str, str] = {}
+        errors: dict[str, ConfigException] = {}
+        states: dict[str, _files.State] = {}
+        for name in names:
+            try:
+                content, states[name] = _files.read(os.path.join(path, name), self._allowed)
+                values[name] = self._value(_files.decode(content))
+            except MalformedText as error:
+                errors[name] = MalformedText(f"{shorten(os.path.join(path, name))}: {error}")
+            except LookupFailed as error:
+                errors[name] = error
+        return values, errors, states
+
+    def _value(self, text: str) -> str:
+        return text[: -1 - text.endswith("\r\n")] if self._strips and text.endswith("\n") else text
+
+    def _is_unchanged(self, path: str, states: Mapping[str, _files.State]) -> bool:
+        try:
+            return all(
+                state == _files.state_of(os.path.join(path, name), self._allowed)
+                for name, state in states.items()
+            )
+        except PathNotFound:
+            return False
+
+
+def _no_path(key: str) -> KeyNotFound:
+    return KeyNotFound(f"no directory is named: write ${{directory:/path:{shorten(key)}}}")

@@ -1,0 +1,168 @@
+"""Puts values in the place of references: plan, ask, substitute (KIP-297)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from .data import ConfigData
+from .errors import (
+    ConfigException,
+    KeyNotFound,
+    LookupFailed,
+    UnknownProvider,
+    Unresolved,
+    UnresolvedError,
+    shorten,
+    there_is,
+)
+from .plan import Location, LookupPlan, Use
+from .reference import substitute
+
+if TYPE_CHECKING:
+    import re
+    from datetime import timedelta
+
+    from .provider import ConfigProvider
+
+V = TypeVar("V", str, str | None)
+Answer = ConfigData | ConfigException
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigTransformerResult(Generic[V]):
+    """A config with values in the place of references, and what is known about them.
+
+    ``data`` has every key of the config. ``ttls`` says for each location with a TTL how long its
+    values may be used. ``unresolved`` lists the references that stand in ``data`` as typed.
+    ``plan`` says which config keys hold values from which locations. ``repr`` shows no value.
+    """
+
+    data: dict[str, V] = field(repr=False)
+    ttls: dict[Location, timedelta]
+    unresolved: tuple[Unresolved, ...]
+    plan: LookupPlan = field(repr=False)
+
+
+class ConfigTransformer:
+    """Resolves the references of configs with a fixed set of named providers.
+
+    Thread-safe if its providers are. It does not close them.
+    """
+
+    def __init__(
+        self, providers: Mapping[str, ConfigProvider], pattern: re.Pattern[str] | None = None
+    ) -> None:
+        """Take the providers by the names that references use.
+
+        *pattern* replaces the grammar; see :func:`configproviders.reference.find`.
+        """
+        self._providers = dict(providers)
+        self._pattern = pattern
+
+    def plan(self, configs: Mapping[str, object]) -> LookupPlan:
+        """Return what :meth:`transform` would ask of whom, without asking."""
+        return LookupPlan.of(configs, self._providers, pattern=self._pattern)
+
+    def fetch(self, plan: LookupPlan) -> dict[Location, Answer]:
+        """Ask each location of *plan* once; an error stands in the place of an answer."""
+        return {
+            location: _ask(self._providers[location.provider], location, keys)
+            for location, keys in plan.lookups.items()
+        }
+
+    def transform(
+        self, configs: Mapping[str, V], *, strict: bool = False
+    ) -> ConfigTransformerResult[V]:
+        """Return *configs* with every reference replaced by its value.
+
+        One pass, one level: values are not looked into. Values that are not text pass unchanged.
+        A reference to an unknown provider or a missing key stays as typed and is listed in the
+        result. If a provider fails or refuses, and with *strict* also for those left as typed,
+        one :class:`UnresolvedError` names every unresolved reference after all locations were
+        asked.
+        """
+        plan = self.plan(configs)
+        answers = self.fetch(plan)
+        data, unresolved = _substituted(configs, plan, answers)
+        failures = [each.error for each in unresolved if strict or _is_failure(each.error)]
+        if failures:
+            raise UnresolvedError(unresolved) from failures[0]
+        return ConfigTransformerResult(data, _ttls(answers), tuple(unresolved), plan)
+
+
+def explain(use: Use, answers: Mapping[Location, Answer]) -> ConfigException | None:
+    """Return why *use* has no value among *answers*, or ``None`` if it has one."""
+    if use.error is not None:
+        return use.error
+    answer = answers[use.location]
+    if isinstance(answer, ConfigException):
+        return answer
+    if use.key in answer.data:
+        return None
+    place = repr(use.location.path) if use.location.path else f"provider {use.location.provider!r}"
+    return answer.errors.get(use.key) or KeyNotFound(
+        f"no key {shorten(use.key)!r} at {shorten(place)}; {there_is(use.key, answer.available)}"
+    )
+
+
+def _ask(provider: ConfigProvider, location: Location, keys: AbstractSet[str]) -> Answer:
+    try:
+        return _checked(provider.get(location.path, keys))
+    except ConfigException as error:
+        return error
+    except Exception as error:  # noqa: BLE001  The border around a plugin; its text may hold a value.
+        failure = LookupFailed(f"{type(provider).__name__} raised {type(error).__name__}")
+        failure.__cause__ = error
+        return failure
+
+
+def _checked(answer: object) -> ConfigData:
+    if not isinstance(answer, ConfigData):
+        raise LookupFailed(f"the provider returned {type(answer).__name__}, not ConfigData")
+    for key, value in answer.data.items():
+        if not isinstance(value, str):
+            raise LookupFailed(f"the value of {key!r} is {type(value).__name__}, not str")
+    return answer
+
+
+def _substituted(
+    configs: Mapping[str, V], plan: LookupPlan, answers: Mapping[Location, Answer]
+) -> tuple[dict[str, V], list[Unresolved]]:
+    data, complete = dict(configs), True
+    values: dict[tuple[str, str], dict[str, str]] = {
+        at: answer.data for at, answer in answers.items() if isinstance(answer, ConfigData)
+    }
+    for config_key, references in plan.references.items():
+        replacements = []
+        for reference in references:
+            where = plan.at(reference)
+            value = None
+            if not isinstance(where, ConfigException) and where[0] in values:
+                value = values[where[0]].get(where[1])
+            if value is None:
+                complete = False
+            else:
+                replacements.append((reference, value))
+        data[config_key] = substitute(str(data[config_key]), replacements)
+    if complete:
+        return data, []
+    return data, [
+        Unresolved(use.config_key, use.reference, error)
+        for use in plan.uses()
+        if (error := explain(use, answers))
+    ]
+
+
+def _ttls(answers: Mapping[Location, Answer]) -> dict[Location, timedelta]:
+    return {
+        location: answer.ttl
+        for location, answer in answers.items()
+        if isinstance(answer, ConfigData) and answer.ttl is not None
+    }
+
+
+def _is_failure(error: ConfigException) -> bool:
+    return not isinstance(error, UnknownProvider | KeyNotFound)
