@@ -78,7 +78,8 @@ class Unresolved:
     error: ConfigException
 
     def __str__(self) -> str:
-        return f"{self.config_key}: {shorten(self.reference.text)}: {self.error}"
+        reference = printable(shorten(self.reference.text))
+        return f"{printable(self.config_key)}: {reference}: {self.error}"
 
 
 class UnresolvedError(ConfigException):
@@ -115,3 +116,8 @@ def shorten(text: str) -> str:
     if len(text) <= _SHOWN_CHARACTERS:
         return text
     return f"{text[:_SHOWN_CHARACTERS]}… ({len(text):,} characters)"
+
+
+def printable(text: str) -> str:
+    """Return *text* with line ends and other control characters escaped."""
+    return text if text.isprintable() else repr(text)[1:-1]

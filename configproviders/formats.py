@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from . import properties
 from .errors import MalformedText, shorten
 
+MAX_BYTES = 16 * 1024 * 1024
 _MAX_VALUES = 100_000
 _MAX_DEPTH = 100
 _SUFFIXES = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
@@ -24,6 +25,15 @@ def format_of(path: str) -> str:
     name = path.lower()
     found = [text_format for suffix, text_format in _SUFFIXES.items() if name.endswith(suffix)]
     return found[0] if found else "properties"
+
+
+def decode(content: bytes, encoding: str = "utf-8-sig") -> str:
+    """Return *content* as text; raise :class:`MalformedText` with the line that is none."""
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+    raise MalformedText(f"line {line}: not UTF-8")
 
 
 def parse(text: str, text_format: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from .errors import ConfigException, UnknownProvider, shorten, there_is
 from .provider import ConfigProvider
-from .reference import Reference, find
+from .reference import Reference, find_all
 
 if TYPE_CHECKING:
     import re
@@ -64,40 +64,31 @@ class LookupPlan:
         pattern: re.Pattern[str] | None = None,
     ) -> LookupPlan:
         """Plan the lookups for *configs*; only values that are text are looked at."""
-        references = {
-            config_key: found
-            for config_key, text in configs.items()
-            if isinstance(text, str) and (found := find(text, pattern))
-        }
+        references = find_all(configs, pattern)
         literal = {name for name, each in providers.items() if _is_literal(each)}
         located: dict[Reference, tuple[Location, str] | ConfigException] = {}
         lookups: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for found in references.values():
             for reference in found:
-                if reference.provider in literal:
-                    lookups[reference.provider, reference.path].add(reference.key)
+                provider, path, key, *_ = reference
+                if provider in literal:
+                    lookups[provider, path].add(key)
                     continue
                 located[reference] = where = _locate(reference, providers)
                 if not isinstance(where, ConfigException):
                     lookups[where[0]].add(where[1])
         return cls(references, {Location(*at): keys for at, keys in lookups.items()}, located)
 
-    def at(self, reference: Reference) -> tuple[tuple[str, str], str] | ConfigException:
-        """Return the location (as a plain tuple) and the key *reference* leads to, or why none."""
-        if self.located and (where := self.located.get(reference)):
-            return where
-        return (reference.provider, reference.path), reference.key
-
     def uses(self) -> Iterator[Use]:
         """Yield every reference with its config key and the lookup it belongs to, in order."""
         for config_key, found in self.references.items():
             for reference in found:
-                where = self.at(reference)
+                typed = Location(reference.provider, reference.path), reference.key
+                where = self.located.get(reference, typed)
                 if isinstance(where, ConfigException):
-                    typed = Location(reference.provider, reference.path)
-                    yield Use(config_key, reference, typed, reference.key, where)
+                    yield Use(config_key, reference, *typed, where)
                 else:
-                    yield Use(config_key, reference, Location(*where[0]), where[1], None)
+                    yield Use(config_key, reference, *where, None)
 
 
 def _is_literal(provider: ConfigProvider) -> bool:

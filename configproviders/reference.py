@@ -14,15 +14,20 @@ serves every later opener in front of it, so the time is linear whatever the tex
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from .errors import ConfigException
 
+# A text that is one reference and nothing else: most are.
+_PLAIN = re.compile(r"\$\{([^${}<:]*):(?:([^${}<:]*):)?([^${}<]*)\}")
 _CLOSER = {"{": "}", "<": ">"}
 _REMEMBERED_TEXTS = 8192
 _REMEMBERED_CHARACTERS = 1024
+
+
+V = TypeVar("V", str, str | None)
 
 
 class Reference(NamedTuple):
@@ -47,58 +52,77 @@ def find(text: str, pattern: re.Pattern[str] | None = None) -> tuple[Reference, 
     """
     if pattern is not None:
         return tuple(_matches(text, pattern))
-    if "$" not in text:
-        return ()
-    if len(text) <= _REMEMBERED_CHARACTERS:
-        return _remembered(text)
-    return tuple(_scan(text))
+    return _remembered(text) if len(text) <= _REMEMBERED_CHARACTERS else _scan(text)
 
 
-def substitute(text: str, replacements: Iterable[tuple[Reference, str]]) -> str:
-    """Put each value where its reference stands in *text*; values are not looked into."""
-    pieces: list[str] = []
-    end = 0
-    for reference, value in replacements:
-        pieces += text[end : reference.start], value
-        end = reference.start + len(reference.text)
-    pieces.append(text[end:])
-    return "".join(pieces)
+def find_all(
+    configs: Mapping[str, object], pattern: re.Pattern[str] | None = None
+) -> dict[str, tuple[Reference, ...]]:
+    """Return the references of each value of *configs* that is text and has any."""
+    return {
+        name: found
+        for name, text in configs.items()
+        if isinstance(text, str)
+        and (pattern is not None or "$" in text)
+        and (found := find(text, pattern))
+    }
 
 
-@lru_cache(maxsize=_REMEMBERED_TEXTS)
-def _remembered(text: str) -> tuple[Reference, ...]:
-    return tuple(_scan(text))
+def substitute(
+    configs: Mapping[str, V],
+    references: Mapping[str, Sequence[Reference]],
+    values: Mapping[tuple[str, str], Mapping[str, str]],
+) -> tuple[dict[str, V], bool]:
+    """Return *configs* with values in the place of *references*, and whether all had one.
+
+    *references* are those that :func:`find_all` found; *values* are by provider and path, then by
+    key. A reference without a value stays as typed. Values are not looked into. One loop without a
+    call in it, since calls would take most of the time.
+    """
+    done, complete, nothing = dict(configs), True, dict[str, str]()
+    for name, found in references.items():
+        text, piece, end = str(done[name]), "", 0
+        for provider, path, key, typed, start in found:
+            value = values.get((provider, path), nothing).get(key)
+            if value is None:
+                complete = False
+            else:
+                piece += text[end:start] + value
+                end = start + len(typed)
+        done[name] = piece + text[end:]
+    return done, complete
 
 
-def _scan(text: str) -> Iterator[Reference]:
-    find_colon, find_closer = _finder(text, ":"), {c: _finder(text, c) for c in _CLOSER.values()}
+def _scan(text: str) -> tuple[Reference, ...]:
+    if plain := _PLAIN.fullmatch(text):
+        return (Reference(plain[1], plain[2] or "", plain[3], text, 0),)
+    found: list[Reference] = []
+    ahead: dict[str, int] = {}
     start = text.find("$")
     while start >= 0:
         begin = start + 2
         closer = _CLOSER.get(text[start + 1 : begin])
-        end = find_closer[closer](begin) if closer else -1
-        colon = find_colon(begin)
-        if end < 0 or not begin <= colon < end:
+        end = _next(closer, text, begin, ahead) if closer else -1
+        if end < 0 or not begin <= (colon := _next(":", text, begin, ahead)) < end:
             start = text.find("$", start + 1)
             continue
         second = text.find(":", colon + 1, end)
         path = text[colon + 1 : second] if second >= 0 else ""
         key = text[max(colon, second) + 1 : end]
-        yield Reference(text[begin:colon], path, key, text[start : end + 1], start)
+        found.append(Reference(text[begin:colon], path, key, text[start : end + 1], start))
         start = text.find("$", end + 1)
+    return tuple(found)
 
 
-def _finder(text: str, character: str) -> Callable[[int], int]:
-    """Return a ``text.find(character, start)`` for starts that only grow; it reads *text* once."""
-    found = -2
+_remembered = lru_cache(maxsize=_REMEMBERED_TEXTS)(_scan)
 
-    def find_from(start: int) -> int:
-        nonlocal found
-        if found == -2 or -1 < found < start:  # noqa: PLR2004  -2: not yet asked, -1: none left.
-            found = text.find(character, start)
-        return found
 
-    return find_from
+def _next(character: str, text: str, start: int, ahead: dict[str, int]) -> int:
+    """Return ``text.find(character, start)``, for starts that only grow, reading *text* once."""
+    found = ahead.get(character)
+    if found is None or -1 < found < start:
+        found = ahead[character] = text.find(character, start)
+    return found
 
 
 def _matches(text: str, pattern: re.Pattern[str]) -> Iterator[Reference]:

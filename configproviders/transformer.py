@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic
 
 from .data import ConfigData
 from .errors import (
@@ -19,7 +20,7 @@ from .errors import (
     there_is,
 )
 from .plan import Location, LookupPlan, Use
-from .reference import substitute
+from .reference import V, substitute
 
 if TYPE_CHECKING:
     import re
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from .provider import ConfigProvider
 
-V = TypeVar("V", str, str | None)
 Answer = ConfigData | ConfigException
 
 
@@ -86,11 +86,12 @@ class ConfigTransformer:
         """
         plan = self.plan(configs)
         answers = self.fetch(plan)
-        data, unresolved = _substituted(configs, plan, answers)
+        data, complete = substitute(configs, plan.references, _values_as_typed(plan, answers))
+        unresolved = () if complete else tuple(_unresolved(plan, answers))
         failures = [each.error for each in unresolved if strict or _is_failure(each.error)]
         if failures:
             raise UnresolvedError(unresolved) from failures[0]
-        return ConfigTransformerResult(data, _ttls(answers), tuple(unresolved), plan)
+        return ConfigTransformerResult(data, _ttls(answers), unresolved, plan)
 
 
 def explain(use: Use, answers: Mapping[Location, Answer]) -> ConfigException | None:
@@ -122,38 +123,32 @@ def _ask(provider: ConfigProvider, location: Location, keys: AbstractSet[str]) -
 def _checked(answer: object) -> ConfigData:
     if not isinstance(answer, ConfigData):
         raise LookupFailed(f"the provider returned {type(answer).__name__}, not ConfigData")
-    for key, value in answer.data.items():
-        if not isinstance(value, str):
-            raise LookupFailed(f"the value of {key!r} is {type(value).__name__}, not str")
+    if not all(issubclass(kind, str) for kind in set(map(type, answer.data.values()))):
+        raise LookupFailed("the provider returned values that are not str")
     return answer
 
 
-def _substituted(
-    configs: Mapping[str, V], plan: LookupPlan, answers: Mapping[Location, Answer]
-) -> tuple[dict[str, V], list[Unresolved]]:
-    data, complete = dict(configs), True
+def _unresolved(plan: LookupPlan, answers: Mapping[Location, Answer]) -> Iterator[Unresolved]:
+    for use in plan.uses():
+        if error := explain(use, answers):
+            yield Unresolved(use.config_key, use.reference, error)
+
+
+def _values_as_typed(
+    plan: LookupPlan, answers: Mapping[Location, Answer]
+) -> Mapping[tuple[str, str], dict[str, str]]:
+    """Return the values by provider, path and key as the references have them."""
     values: dict[tuple[str, str], dict[str, str]] = {
         at: answer.data for at, answer in answers.items() if isinstance(answer, ConfigData)
     }
-    for config_key, references in plan.references.items():
-        replacements = []
-        for reference in references:
-            where = plan.at(reference)
-            value = None
-            if not isinstance(where, ConfigException) and where[0] in values:
-                value = values[where[0]].get(where[1])
-            if value is None:
-                complete = False
-            else:
-                replacements.append((reference, value))
-        data[config_key] = substitute(str(data[config_key]), replacements)
-    if complete:
-        return data, []
-    return data, [
-        Unresolved(use.config_key, use.reference, error)
-        for use in plan.uses()
-        if (error := explain(use, answers))
-    ]
+    if not plan.located:
+        return values
+    typed: defaultdict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for use in plan.uses():
+        if use.error is None and use.key in values.get(use.location, ()):
+            provider, path, key, *_ = use.reference
+            typed[provider, path][key] = values[use.location][use.key]
+    return typed
 
 
 def _ttls(answers: Mapping[Location, Answer]) -> dict[Location, timedelta]:

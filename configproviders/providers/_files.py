@@ -8,10 +8,10 @@ import stat
 import time
 from typing import NamedTuple
 
-from ..errors import LookupDenied, LookupFailed, MalformedText, PathNotFound, shorten
+from ..errors import LookupDenied, LookupFailed, PathNotFound, shorten
+from ..formats import MAX_BYTES
 from ._allowed_paths import AllowedPaths
 
-MAX_BYTES = 16 * 1024 * 1024
 ATTEMPTS = 5
 _CLOCK_TICK_NS = 50_000_000
 
@@ -58,15 +58,6 @@ def read(path: str, allowed: AllowedPaths) -> tuple[bytes, State]:
         except (OSError, ValueError) as error:
             raise failure(path, error) from error
     raise failure(path, last) from last
-
-
-def decode(content: bytes, encoding: str = "utf-8") -> str:
-    """Return *content* as text; raise :class:`MalformedText` with the line that is none."""
-    try:
-        return content.decode(encoding)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-    raise MalformedText(f"line {line}: not UTF-8")
 
 
 def failure(path: str, error: OSError | ValueError | None) -> LookupFailed:

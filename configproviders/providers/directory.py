@@ -15,6 +15,7 @@ from ..errors import (
     PathNotFound,
     shorten,
 )
+from ..formats import decode
 from ..provider import ConfigProvider
 from . import _files
 from ._allowed_paths import ALLOWED_PATHS
@@ -78,7 +79,7 @@ class DirectoryConfigProvider(ConfigProvider):
         for name in names:
             try:
                 content, states[name] = _files.read(os.path.join(path, name), self._allowed)
-                values[name] = self._value(_files.decode(content))
+                values[name] = self._value(decode(content, "utf-8"))
             except MalformedText as error:
                 errors[name] = MalformedText(f"{shorten(os.path.join(path, name))}: {error}")
             except LookupFailed as error:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from ..config_def import ConfigDef
 from ..data import ConfigData
 from ..errors import KeyNotFound, MalformedText, shorten
-from ..formats import format_of, parse
+from ..formats import decode, format_of, parse
 from ..provider import ConfigProvider
 from . import _files
 from ._allowed_paths import ALLOWED_PATHS
@@ -55,7 +55,7 @@ class FileConfigProvider(ConfigProvider):
             return kept[1]
         content, state = _files.read(path, self._allowed)
         try:
-            entries = parse(_files.decode(content, "utf-8-sig"), format_of(path))
+            entries = parse(decode(content), format_of(path))
         except MalformedText as error:
             raise MalformedText(f"{shorten(path)}: {error}") from None
         if state.is_settled:

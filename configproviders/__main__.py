@@ -1,0 +1,5 @@
+"""``python -m configproviders`` is ``resolve-config``."""
+
+from .cli import run
+
+run()

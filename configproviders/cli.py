@@ -1,0 +1,269 @@
+# PYTHON_ARGCOMPLETE_OK
+"""``resolve-config``: a config in, the same config with values for references out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from typing import NoReturn
+
+from . import __version__, formats, output
+from .config_file import read_configs
+from .errors import (
+    ConfigException,
+    KeyNotFound,
+    LookupDenied,
+    PathNotFound,
+    UnknownProvider,
+    Unresolved,
+    UnresolvedError,
+    printable,
+)
+from .output import encode, environment, render, write
+from .plan import Use
+from .provider import ConfigProvider
+from .registry import default_providers, load_providers, split_settings
+from .transformer import ConfigTransformer, explain
+
+DONE, UNRESOLVED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+_WORDS_TO_COME = ("doctor", "help", "inventory", "lint", "scan", "watch")
+_EXAMPLES = """\
+examples:
+  resolve-config job.properties                        print it with values for references
+  resolve-config --check job.properties                what is found, what is missing; no value
+  resolve-config job.properties -- ./job.sh            run a command with them in its environment
+
+exit codes: 0 done, 1 a reference is unresolved or refused, 2 bad usage or bad input
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``resolve-config`` with *argv*, by default the process's; return its exit code.
+
+    With a command after ``--`` and nothing wrong, it does not return: the command takes over the
+    process.
+    """
+    own, command = _split(list(sys.argv[1:] if argv is None else argv))
+    parser = _parser()
+    if "_ARGCOMPLETE" in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    try:
+        arguments = parser.parse_args(own)
+        _refuse_bad_usage(parser, arguments, command)
+        return _run(arguments, command)
+    except UnresolvedError as error:
+        _say(f"{arguments.input}: {error}")
+        return UNRESOLVED
+    except ConfigException as error:
+        _say(str(error))
+        return UNRESOLVED if isinstance(error, LookupDenied) else BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def run() -> NoReturn:
+    """Run ``resolve-config`` as a process of its own."""
+    # A closed pipe ends us like any other filter; a command we start inherits this, not SIG_IGN.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    sys.exit(main())
+
+
+def _split(argv: list[str]) -> tuple[list[str], list[str] | None]:
+    if "--" not in argv:
+        return argv, None
+    at = argv.index("--")
+    return argv[:at], argv[at + 1 :]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="resolve-config",
+        usage="resolve-config [options] INPUT [-- COMMAND ...]",
+        description="Print a config with the values that its references, ${provider:path:key},"
+        " stand for.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("input", metavar="INPUT", help="properties, JSON, YAML or TOML by suffix; - is stdin")
+    add(
+        "--input-format",
+        choices=formats.FORMATS,
+        help="what INPUT is, if its name does not say",
+    )
+    add("--providers", metavar="FILE", help="take config.providers… from this file too")
+    add("--no-input-providers", action="store_true", help="refuse config.providers… in INPUT")
+    add("--allow-unresolved", action="store_true", help="leave unknown references as typed")
+    add("-o", "--output", metavar="FILE", help="write FILE (mode 0600) whole or not at all")
+    add("--format", choices=output.FORMATS, default="properties", help="what to print or write")
+    add("--resolve-secrets", action="store_true", help="with --format spark: resolve references")
+    act = parser.add_mutually_exclusive_group()
+    act.add_argument("--check", action="store_true", help="look all up; print a table, no value")
+    act.add_argument("--plan", action="store_true", help="print what would be asked; ask nothing")
+    add("--version", action="version", version=f"resolve-config {__version__}")
+    return parser
+
+
+def _refuse_bad_usage(
+    parser: argparse.ArgumentParser, arguments: argparse.Namespace, command: list[str] | None
+) -> None:
+    if arguments.input in _WORDS_TO_COME:
+        word = arguments.input
+        parser.error(f"{word!r} is not a command yet; a file of that name is written ./{word}")
+    if command == []:
+        parser.error("no command after --")
+    if command and (arguments.output or arguments.check or arguments.plan):
+        parser.error("a command after -- does not go with -o, --check or --plan")
+    if arguments.output and (arguments.check or arguments.plan):
+        parser.error("-o does not go with --check or --plan")
+
+
+def _run(arguments: argparse.Namespace, command: list[str] | None) -> int:
+    settings, configs = split_settings(
+        read_configs(arguments.input, text_format=arguments.input_format)
+    )
+    if settings and arguments.no_input_providers:
+        raise LookupDenied(
+            f"{arguments.input}: {next(iter(settings))!r} is refused by --no-input-providers"
+        )
+    if arguments.format == "spark":
+        configs = _spark_entries(configs)
+        if not arguments.resolve_secrets:
+            return _deliver(configs, arguments)
+        _say("warning: Spark makes each entry a system property of the driver: values can be seen")
+    with ExitStack() as opened:
+        transformer = ConfigTransformer(_providers(arguments, settings, opened))
+        if arguments.plan or arguments.check:
+            show = _show_plan if arguments.plan else _show_check
+            missing = show(transformer, configs)
+            return UNRESOLVED if missing and not arguments.allow_unresolved else DONE
+        result = transformer.transform(configs, strict=not arguments.allow_unresolved)
+    for each in result.unresolved:
+        _say(f"left as typed: {each}")
+    if command:
+        _become(command, environment(result.data))
+    return _deliver(result.data, arguments)
+
+
+def _providers(
+    arguments: argparse.Namespace, settings: Mapping[str, str], opened: ExitStack
+) -> dict[str, ConfigProvider]:
+    sources = {arguments.input: settings}
+    if arguments.providers:
+        sources[arguments.providers] = read_configs(arguments.providers)
+    providers: dict[str, ConfigProvider] = {}
+    for source, configs in sources.items():
+        try:
+            loaded = load_providers(configs)
+        except ConfigException as error:
+            raise ConfigException(f"{source}: {error}") from error
+        for name, provider in loaded.items():
+            opened.enter_context(provider)
+            if name in providers:
+                both = " and in ".join(sources)
+                raise ConfigException(f"provider {name!r} is declared in {both}")
+            providers[name] = provider
+    return providers or default_providers()
+
+
+def _spark_entries(configs: Mapping[str, str]) -> dict[str, str]:
+    others = [key for key in configs if not key.startswith("spark.")]
+    if others:
+        _say(f"left out, since spark-submit reads only spark.*: {', '.join(others)}")
+    return {key: value for key, value in configs.items() if key.startswith("spark.")}
+
+
+def _show_plan(transformer: ConfigTransformer, configs: Mapping[str, str]) -> bool:
+    uses = list(transformer.plan(configs).uses())
+    rows = [(use.location.provider, use.location.path, use.key, use.config_key) for use in uses]
+    _show_table(("PROVIDER", "PATH", "KEY", "CONFIG KEY"), rows)
+    return _say_unresolved((use, use.error) for use in uses)
+
+
+def _show_check(transformer: ConfigTransformer, configs: Mapping[str, str]) -> bool:
+    plan = transformer.plan(configs)
+    answers = transformer.fetch(plan)
+    outcomes = [(use, explain(use, answers)) for use in plan.uses()]
+    rows = [
+        (
+            use.reference.text,
+            use.config_key,
+            use.reference.provider,
+            _outcome(error),
+            str(getattr(answers.get(use.location), "ttl", None) or "-"),
+        )
+        for use, error in outcomes
+    ]
+    _show_table(("REFERENCE", "CONFIG KEY", "PROVIDER", "OUTCOME", "TTL"), rows)
+    return _say_unresolved(outcomes)
+
+
+def _outcome(error: ConfigException | None) -> str:
+    if error is None:
+        return "found"
+    if isinstance(error, LookupDenied):
+        return "refused"
+    missing = isinstance(error, UnknownProvider | PathNotFound | KeyNotFound)
+    return "missing" if missing else "failed"
+
+
+def _say_unresolved(outcomes: Iterable[tuple[Use, ConfigException | None]]) -> bool:
+    found = [Unresolved(use.config_key, use.reference, error) for use, error in outcomes if error]
+    if found:
+        _say(str(UnresolvedError(found)))
+    return bool(found)
+
+
+def _show_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    table = [tuple(header), *(tuple(map(printable, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = zip(row, widths, strict=True)
+        line = "  ".join(_coloured(cell) + " " * (width - len(cell)) for cell, width in cells)
+        _print_bytes(encode(f"{line.rstrip()}\n"))
+
+
+def _coloured(cell: str) -> str:
+    colour = {"found": 32, "missing": 31, "refused": 31, "failed": 31}.get(cell)
+    wanted = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    return f"\x1b[{colour}m{cell}\x1b[0m" if colour and wanted else cell
+
+
+def _deliver(configs: Mapping[str, str], arguments: argparse.Namespace) -> int:
+    content = encode(render(configs, arguments.format))
+    if arguments.output in {None, "-"}:
+        _print_bytes(content)
+    else:
+        write(content, arguments.output)
+    return DONE
+
+
+def _print_bytes(content: bytes) -> None:
+    if sys.stdout is None:
+        raise ConfigException("standard output is closed: name a file with -o")
+    sys.stdout.flush()
+    try:
+        # Past the buffer, which would try, and fail, a second time when the process ends.
+        while content:
+            content = content[os.write(sys.stdout.fileno(), content) :]
+    except OSError as error:
+        raise ConfigException(f"cannot write to standard output: {error.strerror}") from error
+
+
+def _become(command: list[str], variables: Mapping[str, str]) -> NoReturn:
+    try:
+        os.execvpe(command[0], command, {**os.environ, **variables})  # noqa: S606  It is asked for.
+    except OSError as error:
+        raise ConfigException(f"cannot run {command[0]!r}: {error.strerror}") from error
+
+
+def _say(message: str) -> None:
+    if sys.stderr is not None:
+        print(f"resolve-config: {message}", file=sys.stderr)

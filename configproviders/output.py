@@ -1,0 +1,102 @@
+"""A resolved config on its way out: rendered as text, or as an environment, and written whole."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Mapping
+
+from . import properties
+from .errors import ConfigException
+
+
+def render(configs: Mapping[str, str], text_format: str) -> str:
+    """Return *configs* as text in one of ``FORMATS``, in their own order."""
+    return FORMATS[text_format](configs)
+
+
+def environment(configs: Mapping[str, str]) -> dict[str, str]:
+    """Return *configs* as environment variables.
+
+    Names are upper-cased and their non-word characters become ``_``. Raises
+    :class:`ConfigException` if two keys come to one name, or a value holds a NUL character.
+    """
+    names: dict[str, str] = {}
+    for key, value in configs.items():
+        name = re.sub(r"\W", "_", key, flags=re.ASCII).upper()
+        if not name:
+            raise ConfigException("an empty key makes no environment variable")
+        if name in names:
+            raise ConfigException(f"{names[name]!r} and {key!r} both become the variable {name}")
+        if "\0" in value:
+            raise ConfigException(f"{key}: a value with a NUL character fits no environment")
+        names[name] = key
+    return {name: configs[key] for name, key in names.items()}
+
+
+def encode(text: str) -> bytes:
+    """Return *text* as UTF-8, and bytes that came from the environment as they were."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        pass  # Its message holds the text.
+    raise ConfigException("a value holds half a surrogate pair, which no UTF-8 text can")
+
+
+def write(content: bytes, path: str) -> None:
+    """Put *content* into the file at *path*, readable by its owner alone, or change nothing.
+
+    A reader sees the old file or the new one. A link stays and what it leads to is replaced.
+    Raises :class:`ConfigException` for what is not a regular file, and if the disk refuses.
+    """
+    import tempfile
+
+    temporary = None
+    try:
+        target = os.path.realpath(path)
+        if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
+            raise ConfigException(f"cannot write {path!r}: it is not a regular file")
+        directory, name = os.path.split(target)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+        temporary = None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "a path holds no NUL character"
+        raise ConfigException(f"cannot write {path!r}: {reason}") from error
+    finally:
+        if temporary is not None:
+            os.unlink(temporary)
+
+
+def _json(configs: Mapping[str, str]) -> str:
+    import json
+
+    return json.dumps(configs, indent=2, ensure_ascii=False) + "\n"
+
+
+def _yaml(configs: Mapping[str, str]) -> str:
+    import yaml
+
+    text: str = yaml.safe_dump(dict(configs), allow_unicode=True, sort_keys=False)
+    return text
+
+
+def _env(configs: Mapping[str, str]) -> str:
+    import shlex
+
+    variables = environment(configs).items()
+    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables)
+
+
+FORMATS: dict[str, Callable[[Mapping[str, str]], str]] = {
+    "properties": properties.dumps,
+    "json": _json,
+    "yaml": _yaml,
+    "env": _env,
+    "spark": properties.dumps,
+}
