@@ -1,0 +1,57 @@
+"""Configs as Spark users have them, resolved: the step that all of this package shares."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+
+from ..config_file import read_configs
+from ..provider import ConfigProvider
+from ..registry import default_providers, load_providers, split_settings
+from ..transformer import ConfigTransformer, ConfigTransformerResult
+
+Configs = Mapping[str, object] | str | os.PathLike[str]
+"""Entries, or the path of a file that holds them."""
+
+
+def read_entries(configs: Configs | None) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the ``config.providers…`` entries of *configs*, and all the others, as text.
+
+    Raises :class:`ConfigException` for a file that cannot be read.
+    """
+    if configs is None:
+        return {}, {}
+    if not isinstance(configs, Mapping):
+        return split_settings(read_configs(os.fspath(configs)))
+    return split_settings(as_text(configs))
+
+
+def as_text(configs: Mapping[str, object]) -> dict[str, str]:
+    """Write each value as Spark does: ``true`` for ``True``; a ``None`` is no entry."""
+    return {
+        key: str(value).lower() if isinstance(value, bool) else str(value)
+        for key, value in configs.items()
+        if value is not None
+    }
+
+
+def resolve(
+    entries: Mapping[str, str],
+    settings: Mapping[str, str],
+    providers: Mapping[str, ConfigProvider] | None,
+    *,
+    strict: bool,
+) -> ConfigTransformerResult[str]:
+    """Resolve *entries* with the providers that *settings* declare and the live ones given.
+
+    A live one wins over a declared one of its name. If there are neither, they are ``file``,
+    ``directory`` and ``env``. What is made here is closed here.
+    """
+    with ExitStack() as opened:
+        known = load_providers(settings)
+        for provider in known.values():
+            opened.enter_context(provider)
+        known.update(providers or {})
+        transformer = ConfigTransformer(known or default_providers())
+        return transformer.transform(entries, strict=strict)
