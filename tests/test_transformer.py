@@ -229,7 +229,7 @@ def test_references_that_mean_one_location_are_fetched_together() -> None:
 def test_a_reference_that_cannot_be_located_is_a_failure_of_its_own() -> None:
     provider = Located({"x": {"k": "v", "bad": "w"}})
 
-    with pytest.raises(UnresolvedError, match="a: .* a bad key can mean nothing"):
+    with pytest.raises(UnresolvedError, match=r"a: .* a bad key can mean nothing"):
         ConfigTransformer({"p": provider}).transform({"a": "${p:x:bad}", "b": "${p:x:k}"})
 
     assert provider.calls == [("x", frozenset({"k"}))]

@@ -1,0 +1,100 @@
+"""The house of the architecture: a module imports only from those that stand above it here."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import configproviders
+
+FLOORS = [
+    ["errors", "data", "properties", "formats", "reference"],  # words
+    ["config_def", "provider", "plan"],  # contracts and decisions
+    ["transformer", "providers._allowed_paths", "providers._files"],  # doing
+    ["providers.env", "providers.file", "providers.directory"],
+    ["config_file", "registry", "testing"],  # assembly
+    ["spark._resolution", "spark.redaction", "spark.options", "spark.session", "spark"],
+    ["output", "cli", "__main__"],  # edges
+]
+ORDER = [module for floor in FLOORS for module in floor]
+PURE = {"os", "time", "threading", "logging", "pathlib"}
+ONLY_HERE = {
+    "pyspark": "spark",
+    "py4j": "spark",
+    "pytest": "testing",
+    "yaml": "formats output",
+    "argparse": "cli",
+    "logging": "testing",
+}
+ROOT = Path(configproviders.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+class WithoutTypes(ast.NodeTransformer):
+    """Leaves out what is imported for types alone."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        only_types = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return None if only_types else self.generic_visit(node)
+
+
+def name_of(file: Path) -> str:
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports_of(file: Path) -> set[str]:
+    """Return what *file* imports when it runs; modules of its own package with a leading dot."""
+    package = (
+        name_of(file).split(".") if file.name == "__init__.py" else name_of(file).split(".")[:-1]
+    )
+    found = set()
+    for node in ast.walk(WithoutTypes().visit(ast.parse(file.read_text()))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            above = package[: len(package) - node.level + 1]
+            start = ".".join([*above, *(node.module or "").split(".")]).strip(".")
+            names = {f"{start}.{alias.name}".strip(".") for alias in node.names}
+            found |= {f".{name if name in ORDER else start}" for name in names} - {"."}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_a_module_imports_only_from_those_above_it(file: Path) -> None:
+    name = name_of(file)
+    if name in {"__init__", "providers"}:  # Lazy names for all floors; a docstring.
+        return
+
+    below = ORDER[ORDER.index(name) :]
+
+    assert [each for each in imports_of(file) if each.removeprefix(".") in below] == []
+
+
+@pytest.mark.parametrize("name", FLOORS[0] + FLOORS[1])
+def test_the_lower_floors_are_pure(name: str) -> None:
+    assert imports_of(ROOT / f"{name}.py") & PURE == set()
+
+
+@pytest.mark.parametrize("file", FILES, ids=name_of)
+def test_a_foreign_package_stays_in_its_room(file: Path) -> None:
+    for package, rooms in ONLY_HERE.items():
+        allowed = name_of(file).split(".")[0] in rooms.split()
+        assert allowed or package not in imports_of(file)
+
+
+def test_only_the_command_line_prints_or_exits() -> None:
+    for file in FILES:
+        names = {
+            node.id for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Name)
+        }
+        assert name_of(file) in {"cli", "__main__"} or not names & {"print", "exit", "SystemExit"}
+
+
+def test_a_provider_knows_no_other_provider() -> None:
+    for file in (ROOT / "providers").glob("[a-z]*.py"):
+        others = {each for each in imports_of(file) if each.startswith(".providers.")}
+        assert {each for each in others if not each.startswith(".providers._")} == set()

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import pytest
+
+from configproviders import (
+    ConfigData,
+    ConfigException,
+    ConfigProvider,
+    DirectoryConfigProvider,
+    EnvVarConfigProvider,
+    FileConfigProvider,
+    load_providers,
+)
+from configproviders.registry import JAVA_CLASSES, SHORT_NAMES, find_class, split_settings
+
+CLASSES = {
+    "file": FileConfigProvider,
+    "directory": DirectoryConfigProvider,
+    "env": EnvVarConfigProvider,
+}
+HERE = f"{__name__}:"
+
+
+class Recording(ConfigProvider):
+    """Keeps its settings, and counts how often it was closed."""
+
+    closed = 0
+
+    def configure(self, configs: Mapping[str, object]) -> None:
+        self.settings = dict(configs)
+
+    def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
+        return ConfigData({})
+
+    def close(self) -> None:
+        type(self).closed += 1
+
+
+class Failing(Recording):
+    def configure(self, configs: Mapping[str, object]) -> None:
+        raise RuntimeError(f"the token {configs['token']} is wrong")
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[Recording.__module__])
+
+
+def declare(**classes: str) -> dict[str, str]:
+    settings = {f"config.providers.{name}.class": value for name, value in classes.items()}
+    return {"config.providers": " , ".join(classes), **settings}
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_short_names_and_the_java_names_lead_to_the_same_class(name: str) -> None:
+    java = next(java for java, short in JAVA_CLASSES.items() if short == name)
+
+    assert find_class(name) is find_class(java) is find_class(SHORT_NAMES[name]) is CLASSES[name]
+
+
+def test_names_are_trimmed_and_params_arrive_without_their_prefix() -> None:
+    settings = declare(a=f" {HERE}Recording ", b="env") | {
+        "config.providers.a.param.token": "t",
+        "config.providers.a.param.nested.name": "n",
+        "config.providers.ab.param.token": "of another",
+        "unrelated": "entry",
+    }
+
+    providers = load_providers(settings)
+
+    assert list(providers) == ["a", "b"]
+    assert isinstance(providers["a"], Recording)
+    assert providers["a"].settings == {"token": "t", "nested.name": "n"}
+
+
+def test_nothing_declared_is_nothing_loaded() -> None:
+    assert load_providers({"a": "b"}) == {}
+    assert load_providers({"config.providers": " "}) == {}
+
+
+def test_a_name_without_class_is_an_error_that_lists_what_there_is() -> None:
+    settings = {"config.providers": "file,valt", "config.providers.vault.class": "file"}
+
+    with pytest.raises(ConfigException) as caught:
+        load_providers(settings | {"config.providers.file.class": "file"})
+
+    assert "config.providers.valt.class is missing" in str(caught.value)
+    assert "'config.providers.vault.class'" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("fiel", "no provider class named 'fiel'; did you mean 'file'"),
+        ("com.example.Provider", "a class of your own is written package.module:Class"),
+        ("no.such.module:X", "cannot import 'no.such.module:X': ModuleNotFoundError"),
+        ("json:Nothing", "cannot import 'json:Nothing': AttributeError"),
+        ("json:JSONDecoder", "'json:JSONDecoder' is not a ConfigProvider class"),
+        ("json:loads", "'json:loads' is not a ConfigProvider class"),
+        (":", "cannot import ':'"),
+    ],
+)
+def test_a_class_that_cannot_be_used_is_an_error_that_names_it(name: str, reason: str) -> None:
+    with pytest.raises(ConfigException) as caught:
+        load_providers(declare(p=name))
+
+    assert str(caught.value).startswith("provider 'p': ")
+    assert reason in str(caught.value)
+
+
+def test_those_already_made_are_closed_when_a_later_one_fails() -> None:
+    before = Recording.closed
+
+    with pytest.raises(ConfigException):
+        load_providers(declare(a=f"{HERE}Recording", b="no.such:Class"))
+
+    assert Recording.closed == before + 1
+
+
+def test_an_exception_of_configure_is_ours_and_does_not_tell_the_setting() -> None:
+    settings = declare(p=f"{HERE}Failing") | {"config.providers.p.param.token": "hunter2"}
+
+    with pytest.raises(ConfigException) as caught:
+        load_providers(settings)
+
+    assert "cannot be set up: RuntimeError" in str(caught.value)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_bad_setting_names_provider_and_setting() -> None:
+    settings = declare(f="file") | {"config.providers.f.param.alowed.paths": "/"}
+
+    with pytest.raises(
+        ConfigException, match=r"provider 'f': no setting named 'alowed.paths'; did"
+    ):
+        load_providers(settings)
+
+
+def test_config_providers_must_be_text() -> None:
+    with pytest.raises(ConfigException, match="is text, names separated by commas, not list"):
+        load_providers({"config.providers": ["file"]})
+
+
+def test_settings_of_providers_are_told_from_all_other_entries() -> None:
+    settings = declare(f="file")
+    others = {"config.providersx": "1", "a": "b"}
+
+    assert split_settings(settings | others) == (settings, others)
