@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from configproviders import properties
 
 pytest.register_assert_rewrite("configproviders.testing")
+
+from configproviders.testing import CANARY  # noqa: E402  After it is set up to be rewritten.
 
 
 @pytest.fixture
@@ -43,3 +49,58 @@ def unprivileged() -> AbstractContextManager[None]:
             os.seteuid(0)
 
     return become_nobody()
+
+
+@pytest.fixture
+def job_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a directory with a job, its secrets, and a job with a broken reference."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "secrets.properties").write_text(f"user=orders\npassword={CANARY}\n")
+    (tmp_path / "job.properties").write_text(
+        "spark.app.name=job\n"
+        "spark.hadoop.fs.s3a.secret.key=${file:secrets.properties:password}\n"
+        "jdbc.user=$<file:secrets.properties:user>\n"
+    )
+    (tmp_path / "broken.properties").write_text(
+        "fine=${file:secrets.properties:password}\njdbc.user=${file:secrets.properties:usr}\n"
+    )
+    return tmp_path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what is here; skip it, visibly, where there is no Java, which in CI is a failure."""
+    missing = shutil.which("java") is None and "JAVA_HOME" not in os.environ
+    for item in items:
+        if item.path.parent.name == "spark":
+            item.add_marker(pytest.mark.spark)
+            if missing and not os.environ.get("CI"):
+                item.add_marker(pytest.mark.skip(reason="no Java on this machine"))
+
+
+@pytest.fixture(scope="session")
+def jvm() -> Any:
+    """Return the entry to a JVM, one for all tests that ask Java what is right."""
+    from pyspark import SparkContext
+
+    SparkContext._ensure_initialized()
+    return SparkContext._jvm
+
+
+@pytest.fixture
+def in_a_process(tmp_path: Path) -> Callable[..., str]:
+    """Run Python code in a process of its own; return what it prints."""
+
+    def run(code: str, **environ: str) -> str:
+        (tmp_path / "program.py").write_text(code)
+        done = subprocess.run(
+            [sys.executable, "program.py"],
+            cwd=tmp_path,
+            env={**os.environ, **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run

@@ -1,0 +1,267 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from configproviders import cli, properties
+from configproviders.testing import CANARY
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(job_directory: Path, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Run the command in this process, in a directory with a job, its secrets and a broken job."""
+
+    def main(*argv: str) -> tuple[int, str, str]:
+        try:
+            code = cli.main(argv)
+        except SystemExit as exit_:
+            code = int(exit_.code or 0)
+        return code, *capfd.readouterr()
+
+    return main
+
+
+def test_the_resolved_properties_are_printed(run: Run) -> None:
+    code, out, err = run("job.properties")
+
+    assert (code, err) == (0, "")
+    assert properties.loads(out) == {
+        "spark.app.name": "job",
+        "spark.hadoop.fs.s3a.secret.key": CANARY,
+        "jdbc.user": "orders",
+    }
+
+
+def test_a_broken_reference_is_named_with_its_key_and_no_secret_is_shown(run: Run) -> None:
+    code, out, err = run("broken.properties")
+
+    assert (code, out) == (1, "")
+    assert err == (
+        "resolve-config: broken.properties: 1 reference cannot be resolved:\n"
+        "  jdbc.user: ${file:secrets.properties:usr}: no key 'usr' at 'secrets.properties';"
+        " did you mean 'user'?\n"
+    )
+
+
+def test_unresolved_references_may_be_left_as_typed(run: Run) -> None:
+    code, out, err = run("broken.properties", "--allow-unresolved")
+
+    assert code == 0
+    assert properties.loads(out)["jdbc.user"] == "${file:secrets.properties:usr}"
+    assert "left as typed: jdbc.user: " in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [
+        ("in.json", '{"db": {"user": "${file:secrets.properties:user}"}}', []),
+        ("in.yaml", "db:\n  user: ${file:secrets.properties:user}\n", []),
+        ("in.toml", "[db]\nuser = '${file:secrets.properties:user}'\n", []),
+        ("in", '{"db": {"user": "${file:secrets.properties:user}"}}', ["--input-format", "json"]),
+    ],
+)
+def test_other_inputs_come_out_as_properties(
+    run: Run, name: str, text: str, options: list[str]
+) -> None:
+    Path(name).write_text(text)
+
+    assert run(name, *options) == (0, "db.user=orders\n", "")
+
+
+def test_the_json_of_a_connector_is_read(run: Run) -> None:
+    config = {"connector.class": "X", "user": "${file:secrets.properties:user}"}
+    Path("c.json").write_text(json.dumps({"name": "c", "config": config}))
+
+    assert run("c.json") == (0, "name=c\nconnector.class=X\nuser=orders\n", "")
+
+
+def test_the_output_can_have_other_formats(run: Run) -> None:
+    assert json.loads(run("job.properties", "--format", "json")[1])["jdbc.user"] == "orders"
+    assert "jdbc.user: orders\n" in run("job.properties", "--format", "yaml")[1]
+    assert "JDBC_USER=orders\n" in run("job.properties", "--format", "env")[1]
+
+
+def test_the_spark_format_keeps_references_and_only_spark_s_entries(run: Run) -> None:
+    code, out, err = run("job.properties", "--format", "spark")
+
+    assert code == 0
+    assert properties.loads(out) == {
+        "spark.app.name": "job",
+        "spark.hadoop.fs.s3a.secret.key": "${file:secrets.properties:password}",
+    }
+    assert "left out, since spark-submit reads only spark.*: jdbc.user" in err
+
+
+def test_the_spark_format_resolves_only_when_told_and_warns(run: Run) -> None:
+    code, out, err = run("job.properties", "--format", "spark", "--resolve-secrets")
+
+    assert code == 0
+    assert properties.loads(out)["spark.hadoop.fs.s3a.secret.key"] == CANARY
+    assert "warning: " in err
+
+
+def test_a_file_is_written_for_the_owner_alone(run: Run) -> None:
+    assert run("job.properties", "-o", "out") == (0, "", "")
+    assert properties.loads(Path("out").read_text())["jdbc.user"] == "orders"
+    assert stat.S_IMODE(Path("out").stat().st_mode) == 0o600
+
+
+def test_an_error_writes_nothing(run: Run) -> None:
+    Path("out").write_text("old")
+
+    assert run("broken.properties", "-o", "out")[0] == 1
+    assert Path("out").read_text() == "old"
+
+
+def test_check_shows_what_is_found_and_never_a_value(run: Run) -> None:
+    code, out, err = run("broken.properties", "--check")
+
+    assert code == 1
+    assert out == (
+        "REFERENCE                            CONFIG KEY  PROVIDER  OUTCOME  TTL\n"
+        "${file:secrets.properties:password}  fine        file      found    -\n"
+        "${file:secrets.properties:usr}       jdbc.user   file      missing  -\n"
+    )
+    assert "no key 'usr'" in err
+    assert CANARY not in out + err
+
+
+def test_check_tells_refused_from_missing_from_failed(run: Run) -> None:
+    Path("w.properties").write_text(
+        "config.providers=file\nconfig.providers.file.class=file\n"
+        f"config.providers.file.param.allowed.paths={os.getcwd()}\n"
+    )
+    Path("bad.json").write_text("{")
+    Path("in.properties").write_text(
+        "a=${file:/etc/passwd:root}\nb=${file:nothing:x}\nc=${file:bad.json:x}\nd=${x:y:z}\n"
+    )
+
+    code, out, _ = run("in.properties", "--check", "--providers", "w.properties")
+
+    assert code == 1
+    assert [line.split()[-2] for line in out.splitlines()[1:]] == [
+        "refused",
+        "missing",
+        "failed",
+        "missing",
+    ]
+
+
+def test_check_is_content_when_all_is_found(run: Run) -> None:
+    code, out, err = run("job.properties", "--check")
+
+    assert (code, err) == (0, "")
+    assert out.count("found") == 2
+
+
+def test_plan_asks_nothing(run: Run) -> None:
+    Path("secrets.properties").unlink()
+
+    code, out, err = run("job.properties", "--plan")
+
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1].split() == [
+        "file",
+        "secrets.properties",
+        "password",
+        "spark.hadoop.fs.s3a.secret.key",
+    ]
+
+
+def test_plan_says_what_nobody_can_be_asked_for(run: Run) -> None:
+    Path("in.properties").write_text("a=${vault:x:y}\n")
+
+    code, _, err = run("in.properties", "--plan")
+
+    assert code == 1
+    assert "no config provider named 'vault' is configured; there are: " in err
+
+
+def test_providers_declared_in_the_input_are_used_and_left_out(run: Run) -> None:
+    Path("in.properties").write_text(
+        "config.providers=mine\nconfig.providers.mine.class=file\n"
+        "user=${mine:secrets.properties:user}\n"
+    )
+
+    assert run("in.properties") == (0, "user=orders\n", "")
+
+
+def test_providers_of_an_untrusted_input_can_be_refused(run: Run) -> None:
+    Path("in.properties").write_text("config.providers=mine\nconfig.providers.mine.class=file\n")
+
+    code, out, err = run("in.properties", "--no-input-providers")
+
+    assert (code, out) == (1, "")
+    assert "'config.providers' is refused by --no-input-providers" in err
+
+
+def test_a_provider_declared_twice_is_an_error(run: Run) -> None:
+    Path("in.properties").write_text("config.providers=p\nconfig.providers.p.class=file\n")
+    Path("w.properties").write_text("config.providers=p\nconfig.providers.p.class=env\n")
+
+    code, _, err = run("in.properties", "--providers", "w.properties")
+
+    assert code == 2
+    assert "provider 'p' is declared in in.properties and in w.properties" in err
+
+
+@pytest.mark.parametrize(
+    ("argv", "reason"),
+    [
+        ([], "the following arguments are required: INPUT"),
+        (["watch"], "'watch' is not a command yet; a file of that name is written ./watch"),
+        (["missing.properties"], "cannot read 'missing.properties': No such file or directory"),
+        (["."], "cannot read '.': Is a directory"),
+        (["a\0b"], "a path holds no NUL character"),
+        (["job.properties", "--"], "no command after --"),
+        (["job.properties", "-o", "x", "--check"], "-o does not go with --check"),
+        (["job.properties", "--check", "--", "true"], "does not go with"),
+        (["job.properties", "--check", "--plan"], "not allowed with"),
+        (["job.properties", "--form", "json"], "unrecognized arguments"),
+        (["job.properties", "-o", "no/dir/out"], "cannot write 'no/dir/out'"),
+        (["job.properties", "--", "no-such-command"], "cannot run 'no-such-command'"),
+        (["--input-format", "json", "job.properties"], "job.properties: line 1: column 1"),
+    ],
+)
+def test_bad_usage_and_bad_input_end_with_2_and_one_clear_line(
+    run: Run, argv: list[str], reason: str
+) -> None:
+    code, out, err = run(*argv)
+
+    assert (code, out) == (2, "")
+    assert reason in err
+    assert "Traceback" not in err
+    assert CANARY not in err
+
+
+def test_a_file_named_like_a_command_to_come_can_be_read(run: Run) -> None:
+    Path("watch").write_text("a=b\n")
+
+    assert run("./watch") == (0, "a=b\n", "")
+
+
+def test_an_input_that_may_not_be_read_says_so(
+    run: Run, unprivileged: AbstractContextManager[None]
+) -> None:
+    Path("job.properties").chmod(0)
+
+    with unprivileged:
+        code, out, err = run("job.properties")
+
+    assert (code, out) == (2, "")
+    assert "Permission denied" in err
+
+
+def test_help_shows_three_examples(run: Run) -> None:
+    code, out, _ = run("--help")
+
+    assert code == 0
+    assert out.partition("examples:")[2].count("resolve-config ") == 3
