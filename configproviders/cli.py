@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Print a config with the values that its references, ${provider:path:key},"
         " stand for.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_formatter,
         allow_abbrev=False,
     )
     add = parser.add_argument
@@ -109,6 +109,15 @@ def _parser() -> argparse.ArgumentParser:
     act.add_argument("--plan", action="store_true", help="print what would be asked; ask nothing")
     add("--version", action="version", version=f"resolve-config {__version__}")
     return parser
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    # argparse makes one for each option, and imports shutil and all compressors to learn the width.
+    try:
+        width = os.get_terminal_size().columns
+    except OSError:
+        width = 80
+    return argparse.RawDescriptionHelpFormatter(prog, width=width)
 
 
 def _refuse_bad_usage(

@@ -70,7 +70,7 @@ class LookupPlan:
         lookups: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
         for found in references.values():
             for reference in found:
-                provider, path, key, *_ = reference
+                provider, path, key, _, _ = reference
                 if provider in literal:
                     lookups[provider, path].add(key)
                     continue

@@ -59,12 +59,15 @@ def find_all(
     configs: Mapping[str, object], pattern: re.Pattern[str] | None = None
 ) -> dict[str, tuple[Reference, ...]]:
     """Return the references of each value of *configs* that is text and has any."""
+    if pattern is not None:
+        texts = {name: text for name, text in configs.items() if isinstance(text, str)}
+        return {name: found for name, text in texts.items() if (found := find(text, pattern))}
     return {
         name: found
         for name, text in configs.items()
         if isinstance(text, str)
-        and (pattern is not None or "$" in text)
-        and (found := find(text, pattern))
+        and "$" in text
+        and (found := _remembered(text) if len(text) <= _REMEMBERED_CHARACTERS else _scan(text))
     }
 
 
@@ -86,16 +89,19 @@ def substitute(
             value = values.get((provider, path), nothing).get(key)
             if value is None:
                 complete = False
+            elif typed == text:  # Most values are one reference and nothing else.
+                piece, end = value, len(text)
             else:
                 piece += text[end:start] + value
                 end = start + len(typed)
-        done[name] = piece + text[end:]
+        done[name] = piece if end == len(text) else piece + text[end:]
     return done, complete
 
 
 def _scan(text: str) -> tuple[Reference, ...]:
     if plain := _PLAIN.fullmatch(text):
-        return (Reference(plain[1], plain[2] or "", plain[3], text, 0),)
+        provider, path, key = plain.groups("")
+        return (Reference(provider, path, key, text, 0),)
     found: list[Reference] = []
     ahead: dict[str, int] = {}
     start = text.find("$")

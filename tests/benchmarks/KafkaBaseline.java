@@ -1,9 +1,12 @@
-// The same work with Kafka's own classes. Run as: java -cp kafka-clients.jar:slf4j-api.jar KafkaBaseline.java
-//   transform (memory|files) CONFIG SECONDS ROUNDS CALLS   one line: CPU microseconds per call of each round
-//   resolve FILE                                           resolves one properties file and prints it
+// The same work with Kafka's own classes, for bench.py.
+//   transform (memory|files) CONFIG SECONDS CALLS   warms up, then answers each line of input with
+//                                                   the CPU microseconds of one call, over CALLS
+//   resolve FILE                                    resolves one properties file and prints it
 
+import java.io.BufferedReader;
 import java.io.FileReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.HashMap;
@@ -37,23 +40,22 @@ public class KafkaBaseline {
         Map<String, String> config = read(args[2]);
         FileConfigProvider files = new FileConfigProvider();
         files.configure(Map.of());
-        ConfigProvider provider = args[1].equals("files") ? files : new Memory(files, config);
+        ConfigProvider provider = args[1].equals("files") ? files : new Memory(files);
         ConfigTransformer transformer = new ConfigTransformer(Map.of("file", provider));
         long warm = System.nanoTime() + (long) (Double.parseDouble(args[3]) * 1e9);
         while (System.nanoTime() < warm) {
             transformer.transform(new HashMap<>(config));
         }
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        int calls = Integer.parseInt(args[5]);
-        StringBuilder line = new StringBuilder();
-        for (int round = 0; round < Integer.parseInt(args[4]); round++) {
+        int calls = Integer.parseInt(args[4]);
+        BufferedReader rounds = new BufferedReader(new InputStreamReader(System.in));
+        while (rounds.readLine() != null) {
             long start = threads.getCurrentThreadCpuTime();
             for (int call = 0; call < calls; call++) {
                 transformer.transform(new HashMap<>(config));
             }
-            line.append((threads.getCurrentThreadCpuTime() - start) / 1e3 / calls).append(' ');
+            System.out.println((threads.getCurrentThreadCpuTime() - start) / 1e3 / calls);
         }
-        System.out.println(line.toString().trim());
     }
 
     static Map<String, String> read(String file) throws IOException {
@@ -71,7 +73,7 @@ public class KafkaBaseline {
         private final Map<String, Map<String, String>> paths = new HashMap<>();
         private final FileConfigProvider files;
 
-        Memory(FileConfigProvider files, Map<String, String> config) {
+        Memory(FileConfigProvider files) {
             this.files = files;
         }
 
