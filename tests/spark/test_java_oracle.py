@@ -12,6 +12,8 @@ import pytest
 from configproviders import ConfigException, properties
 from configproviders.reference import find
 
+pytestmark = pytest.mark.spark
+
 TEXTS = 10_000
 PROPERTIES = [
     *"ab=:#! \t\f\\\n\r",

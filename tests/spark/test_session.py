@@ -9,6 +9,8 @@ import pytest
 
 from configproviders.testing import CANARY
 
+pytestmark = pytest.mark.spark
+
 InAProcess = Callable[..., str]
 
 SETUP = """
