@@ -20,8 +20,6 @@ from typing import NamedTuple, TypeVar
 
 from .errors import ConfigException
 
-# A text that is one reference and nothing else: most are.
-_PLAIN = re.compile(r"\$\{([^${}<:]*):(?:([^${}<:]*):)?([^${}<]*)\}")
 _CLOSER = {"{": "}", "<": ">"}
 _REMEMBERED_TEXTS = 8192
 _REMEMBERED_CHARACTERS = 1024
@@ -99,9 +97,9 @@ def substitute(
 
 
 def _scan(text: str) -> tuple[Reference, ...]:
-    if plain := _PLAIN.fullmatch(text):
-        provider, path, key = plain.groups("")
-        return (Reference(provider, path, key, text, 0),)
+    last = len(text) - 1
+    if text.startswith("${") and text.find("}") == last and ":" in text:
+        return (_reference(text, 0, last),)  # Most are one reference and nothing else.
     found: list[Reference] = []
     ahead: dict[str, int] = {}
     start = text.find("$")
@@ -109,15 +107,16 @@ def _scan(text: str) -> tuple[Reference, ...]:
         begin = start + 2
         closer = _CLOSER.get(text[start + 1 : begin])
         end = _next(closer, text, begin, ahead) if closer else -1
-        if end < 0 or not begin <= (colon := _next(":", text, begin, ahead)) < end:
-            start = text.find("$", start + 1)
-            continue
-        second = text.find(":", colon + 1, end)
-        path = text[colon + 1 : second] if second >= 0 else ""
-        key = text[max(colon, second) + 1 : end]
-        found.append(Reference(text[begin:colon], path, key, text[start : end + 1], start))
-        start = text.find("$", end + 1)
+        if begin <= _next(":", text, begin, ahead) < end:
+            found.append(_reference(text, start, end))
+            start = end
+        start = text.find("$", start + 1)
     return tuple(found)
+
+
+def _reference(text: str, start: int, end: int) -> Reference:
+    provider, *path, key = text[start + 2 : end].split(":", 2)
+    return Reference(provider, path[0] if path else "", key, text[start : end + 1], start)
 
 
 _remembered = lru_cache(maxsize=_REMEMBERED_TEXTS)(_scan)
