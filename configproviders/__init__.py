@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from . import properties as properties
     from .data import ConfigChangeCallback as ConfigChangeCallback
     from .data import ConfigData as ConfigData
     from .errors import ConfigException as ConfigException
@@ -45,7 +46,9 @@ __all__ = list(_MODULES)
 
 
 def __getattr__(name: str) -> object:
-    """Import a public name when it is first used (PEP 562), so that the import stays light."""
+    """Import a public name, or the module ``properties``, when it is first used (PEP 562)."""
+    if name == "properties":
+        return import_module(".properties", __name__)
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f".{_MODULES[name]}", __name__), name)

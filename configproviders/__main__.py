@@ -1,5 +1,29 @@
-"""``python -m configproviders`` is ``resolve-config``."""
+"""``python -m configproviders``, which is ``resolve-config``."""
 
-from .cli import run
+from __future__ import annotations
 
-run()
+import signal
+import sys
+from typing import NoReturn
+
+
+def run() -> NoReturn:
+    """Run ``resolve-config`` as a process of its own, and end with its exit code."""
+    for deadly in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(deadly, _end)
+    try:
+        from .cli import main  # Here, so that ctrl-C ends the imports too without a traceback.
+
+        code = main()
+    except KeyboardInterrupt:
+        code = 130
+    sys.exit(code)
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    # As an exception, so that no half-written file is left behind.
+    sys.exit(128 + number)
+
+
+if __name__ == "__main__":
+    run()

@@ -8,11 +8,12 @@ import os
 import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import NoReturn
 
-from . import __version__, formats, output
+from . import __version__, formats
 from .config_file import read_configs
+from .data import ConfigData
 from .errors import (
     ConfigException,
     KeyNotFound,
@@ -23,13 +24,13 @@ from .errors import (
     UnresolvedError,
     printable,
 )
-from .output import encode, environment, render, write
+from .output import FORMATS, encode, environment, render, write
 from .plan import Use
 from .provider import ConfigProvider
-from .registry import default_providers, load_providers, split_settings
-from .transformer import ConfigTransformer, explain
+from .registry import open_providers, split_settings
+from .transformer import Answer, ConfigTransformer, explain, unresolved_among
 
-DONE, UNRESOLVED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, UNRESOLVED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 _WORDS_TO_COME = ("doctor", "help", "inventory", "lint", "scan", "watch")
 _EXAMPLES = """\
 examples:
@@ -63,15 +64,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ConfigException as error:
         _say(str(error))
         return UNRESOLVED if isinstance(error, LookupDenied) else BAD_INPUT
+    except BrokenPipeError:
+        return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
-
-
-def run() -> NoReturn:
-    """Run ``resolve-config`` as a process of its own."""
-    # A closed pipe ends us like any other filter; a command we start inherits this, not SIG_IGN.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    sys.exit(main())
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str] | None]:
@@ -102,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--no-input-providers", action="store_true", help="refuse config.providers… in INPUT")
     add("--allow-unresolved", action="store_true", help="leave unknown references as typed")
     add("-o", "--output", metavar="FILE", help="write FILE (mode 0600) whole or not at all")
-    add("--format", choices=output.FORMATS, default="properties", help="what to print or write")
+    add("--format", choices=FORMATS, help="what to print or write; properties if not given")
     add("--resolve-secrets", action="store_true", help="with --format spark: resolve references")
     act = parser.add_mutually_exclusive_group()
     act.add_argument("--check", action="store_true", help="look all up; print a table, no value")
@@ -123,15 +119,17 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 def _refuse_bad_usage(
     parser: argparse.ArgumentParser, arguments: argparse.Namespace, command: list[str] | None
 ) -> None:
-    if arguments.input in _WORDS_TO_COME:
-        word = arguments.input
+    word, act = arguments.input, arguments.check or arguments.plan
+    if word in _WORDS_TO_COME:
         parser.error(f"{word!r} is not a command yet; a file of that name is written ./{word}")
     if command == []:
         parser.error("no command after --")
-    if command and (arguments.output or arguments.check or arguments.plan):
-        parser.error("a command after -- does not go with -o, --check or --plan")
-    if arguments.output and (arguments.check or arguments.plan):
-        parser.error("-o does not go with --check or --plan")
+    if (command or act) and (arguments.output or arguments.format):
+        parser.error("-o and --format do not go with --check, --plan or a command after --")
+    if command and act:
+        parser.error("a command after -- does not go with --check or --plan")
+    if arguments.resolve_secrets and arguments.format != "spark":
+        parser.error("--resolve-secrets goes with --format spark")
 
 
 def _run(arguments: argparse.Namespace, command: list[str] | None) -> int:
@@ -152,7 +150,8 @@ def _run(arguments: argparse.Namespace, command: list[str] | None) -> int:
         if arguments.plan or arguments.check:
             show = _show_plan if arguments.plan else _show_check
             missing = show(transformer, configs)
-            return UNRESOLVED if missing and not arguments.allow_unresolved else DONE
+            fatal = [each for each in missing if not arguments.allow_unresolved or each.is_failure]
+            return UNRESOLVED if fatal else DONE
         result = transformer.transform(configs, strict=not arguments.allow_unresolved)
     for each in result.unresolved:
         _say(f"left as typed: {each}")
@@ -167,51 +166,51 @@ def _providers(
     sources = {arguments.input: settings}
     if arguments.providers:
         sources[arguments.providers] = read_configs(arguments.providers)
-    providers: dict[str, ConfigProvider] = {}
-    for source, configs in sources.items():
-        try:
-            loaded = load_providers(configs)
-        except ConfigException as error:
-            raise ConfigException(f"{source}: {error}") from error
-        for name, provider in loaded.items():
-            opened.enter_context(provider)
-            if name in providers:
-                both = " and in ".join(sources)
-                raise ConfigException(f"provider {name!r} is declared in {both}")
-            providers[name] = provider
-    return providers or default_providers()
+    try:
+        return opened.enter_context(open_providers(*sources.values()))
+    except ConfigException as error:
+        raise ConfigException(f"{' and '.join(sources)}: {error}") from error
 
 
 def _spark_entries(configs: Mapping[str, str]) -> dict[str, str]:
     others = [key for key in configs if not key.startswith("spark.")]
     if others:
-        _say(f"left out, since spark-submit reads only spark.*: {', '.join(others)}")
+        _say(f"left out, since spark-submit reads only spark.*: {printable(', '.join(others))}")
     return {key: value for key, value in configs.items() if key.startswith("spark.")}
 
 
-def _show_plan(transformer: ConfigTransformer, configs: Mapping[str, str]) -> bool:
+def _show_plan(
+    transformer: ConfigTransformer, configs: Mapping[str, str]
+) -> tuple[Unresolved, ...]:
     uses = list(transformer.plan(configs).uses())
     rows = [(use.location.provider, use.location.path, use.key, use.config_key) for use in uses]
     _show_table(("PROVIDER", "PATH", "KEY", "CONFIG KEY"), rows)
     return _say_unresolved((use, use.error) for use in uses)
 
 
-def _show_check(transformer: ConfigTransformer, configs: Mapping[str, str]) -> bool:
+def _show_check(
+    transformer: ConfigTransformer, configs: Mapping[str, str]
+) -> tuple[Unresolved, ...]:
     plan = transformer.plan(configs)
     answers = transformer.fetch(plan)
-    outcomes = [(use, explain(use, answers)) for use in plan.uses()]
+    outcomes = list(explain(plan, answers))
     rows = [
         (
             use.reference.text,
             use.config_key,
             use.reference.provider,
             _outcome(error),
-            str(getattr(answers.get(use.location), "ttl", None) or "-"),
+            _ttl(answers.get(use.location)),
         )
         for use, error in outcomes
     ]
     _show_table(("REFERENCE", "CONFIG KEY", "PROVIDER", "OUTCOME", "TTL"), rows)
     return _say_unresolved(outcomes)
+
+
+def _ttl(answer: Answer | None) -> str:
+    ttl = answer.ttl if isinstance(answer, ConfigData) else None
+    return "-" if ttl is None else f"{ttl.total_seconds():g} s"
 
 
 def _outcome(error: ConfigException | None) -> str:
@@ -223,11 +222,13 @@ def _outcome(error: ConfigException | None) -> str:
     return "missing" if missing else "failed"
 
 
-def _say_unresolved(outcomes: Iterable[tuple[Use, ConfigException | None]]) -> bool:
-    found = [Unresolved(use.config_key, use.reference, error) for use, error in outcomes if error]
+def _say_unresolved(
+    outcomes: Iterable[tuple[Use, ConfigException | None]],
+) -> tuple[Unresolved, ...]:
+    found = unresolved_among(outcomes)
     if found:
         _say(str(UnresolvedError(found)))
-    return bool(found)
+    return found
 
 
 def _show_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -246,7 +247,7 @@ def _coloured(cell: str) -> str:
 
 
 def _deliver(configs: Mapping[str, str], arguments: argparse.Namespace) -> int:
-    content = encode(render(configs, arguments.format))
+    content = encode(render(configs, arguments.format or "properties"))
     if arguments.output in {None, "-"}:
         _print_bytes(content)
     else:
@@ -259,14 +260,24 @@ def _print_bytes(content: bytes) -> None:
         raise ConfigException("standard output is closed: name a file with -o")
     sys.stdout.flush()
     try:
+        os.set_blocking(sys.stdout.fileno(), True)
         # Past the buffer, which would try, and fail, a second time when the process ends.
         while content:
             content = content[os.write(sys.stdout.fileno(), content) :]
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise ConfigException(f"cannot write to standard output: {error.strerror}") from error
 
 
 def _become(command: list[str], variables: Mapping[str, str]) -> NoReturn:
+    replaced = [
+        name for name in variables if os.environ.get(name, variables[name]) != variables[name]
+    ]
+    if replaced:
+        _say(f"replaced in the environment: {', '.join(replaced)}")
+    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored_by_python, signal.SIG_DFL)
     try:
         os.execvpe(command[0], command, {**os.environ, **variables})  # noqa: S606  It is asked for.
     except OSError as error:
@@ -274,5 +285,5 @@ def _become(command: list[str], variables: Mapping[str, str]) -> NoReturn:
 
 
 def _say(message: str) -> None:
-    if sys.stderr is not None:
-        print(f"resolve-config: {message}", file=sys.stderr)
+    with suppress(OSError, AttributeError):  # Nobody listens: stderr is full, or closed.
+        os.write(sys.stderr.fileno(), f"resolve-config: {message}\n".encode(errors="replace"))

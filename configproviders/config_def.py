@@ -17,7 +17,7 @@ Importance = Literal["high", "medium", "low"]
 class ConfigType(Generic[T_co]):
     """How the text of a setting becomes a value.
 
-    ``parse`` raises ``ValueError`` with what was expected, never with the text.
+    ``parse`` raises ``ValueError`` that says what was expected.
     """
 
     name: str
@@ -79,10 +79,5 @@ def _boolean(text: str) -> bool:
     return word == "true"
 
 
-def _list(text: str) -> list[str]:
-    return [item for part in text.split(",") if (item := part.strip())]
-
-
 STRING = ConfigType("string", str)
 BOOLEAN = ConfigType("boolean", _boolean)
-LIST = ConfigType("comma-separated list", _list)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 
-from .errors import ConfigException, MalformedText, shorten
-from .formats import MAX_BYTES, decode, format_of, parse
+from .errors import ConfigException, MalformedText, shorten, there_is
+from .formats import FORMATS, MAX_BYTES, decode, format_of, parse_config
 
 
 def read_configs(path: str, *, text_format: str | None = None) -> dict[str, str]:
@@ -19,15 +21,16 @@ def read_configs(path: str, *, text_format: str | None = None) -> dict[str, str]
     """
     place = "standard input" if path == "-" else shorten(path)
     chosen = text_format or format_of(path)
+    if chosen not in FORMATS:
+        raise ConfigException(f"no format named {chosen!r}; {there_is(chosen, FORMATS)}")
+    if "\0" in path:
+        raise ConfigException(f"cannot read {place!r}: a path holds no NUL character")
     try:
-        configs = parse(decode(_content(path)), chosen)
+        return parse_config(decode(_content(path)), chosen)
     except MalformedText as error:
         raise MalformedText(f"{place}: {error}") from None
     except OSError as error:
         raise ConfigException(f"cannot read {place!r}: {error.strerror}") from error
-    except ValueError as error:
-        raise ConfigException(f"cannot read {place!r}: a path holds no NUL character") from error
-    return _connector(configs) if chosen == "json" else configs
 
 
 def _content(path: str) -> bytes:
@@ -36,21 +39,11 @@ def _content(path: str) -> bytes:
         with open(path, "rb") as file:
             content = file.read(MAX_BYTES + 1)
     elif sys.stdin is not None:
+        with suppress(OSError, ValueError):  # A pipe that does not block would look ended.
+            os.set_blocking(sys.stdin.fileno(), True)
         content = sys.stdin.buffer.read(MAX_BYTES + 1)
     else:
         raise ConfigException("standard input is closed")
     if len(content) > MAX_BYTES:
         raise MalformedText(f"larger than {MAX_BYTES >> 20} MiB")
     return content
-
-
-def _connector(configs: dict[str, str]) -> dict[str, str]:
-    inner = {
-        key.removeprefix("config."): value
-        for key, value in configs.items()
-        if key.startswith("config.")
-    }
-    around = {key.partition(".")[0] for key in configs}
-    if {"name", "config"} <= around <= {"name", "config", "tasks", "type", "initial_state"}:
-        return {"name": configs["name"], **inner}
-    return configs

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARACTERS = 160
 _SHOWN_NAMES = 8
+_COMPARED_NAMES = 500
 
 
 class ConfigException(Exception):  # noqa: N818  Kafka's name; scripts rely on it.
@@ -77,6 +79,11 @@ class Unresolved:
     reference: Reference
     error: ConfigException
 
+    @property
+    def is_failure(self) -> bool:
+        """Whether the provider failed or refused: then the text cannot be left as typed."""
+        return not isinstance(self.error, UnknownProvider | KeyNotFound)
+
     def __str__(self) -> str:
         reference = printable(shorten(self.reference.text))
         return f"{printable(self.config_key)}: {reference}: {self.error}"
@@ -97,18 +104,32 @@ class UnresolvedError(ConfigException):
         super().__init__(f"{count} {noun} cannot be resolved:{lines}")
 
 
+def plugin_failure(provider: object, error: Exception) -> LookupFailed:
+    """Return ours for an exception that is not, with it as the cause; its text may hold a value."""
+    failure = LookupFailed(f"{type(provider).__name__} raised {type(error).__name__}")
+    failure.__cause__ = error
+    return failure
+
+
 def there_is(name: str, there: Collection[str]) -> str:
     """Say which names there are instead of *name*: the near ones if any, else the first few."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, there, n=3)
-    if near:
-        return f"did you mean {' or '.join(map(repr, near))}?"
+    if hint := near(name, there):
+        return hint
     if not there:
         return "there are none"
     names = sorted(there)
     more = f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
     return f"there are: {', '.join(map(repr, names[:_SHOWN_NAMES]))}{more}"
+
+
+def near(name: str, there: Collection[str]) -> str:
+    """Ask whether one of the names that are like *name* is meant; empty if none is like it."""
+    from difflib import get_close_matches
+
+    # Comparing takes a while for each name, so not for very many and not for long ones.
+    compared = [each for each in islice(there, _COMPARED_NAMES) if len(each) <= _SHOWN_CHARACTERS]
+    found = get_close_matches(name[:_SHOWN_CHARACTERS], compared, n=3)
+    return f"did you mean {' or '.join(map(repr, found))}?" if found else ""
 
 
 def shorten(text: str) -> str:

@@ -1,14 +1,16 @@
 """Texts that hold names and values: properties, JSON, YAML and TOML, each to a flat ``dict``.
 
-Nested keys are joined with dots, and the items of a list are numbered from 0. A value is text as
-it was typed: YAML's ``no`` and ``0123`` and JSON's ``1.10`` stay what they are. A null is no value.
-No message quotes the text: it may be a secret that was not quoted right.
+Nested keys are joined with dots, and the items of a list are numbered from 0. In JSON and YAML a
+value is text as it was typed: ``no``, ``0123`` and ``1.10`` stay what they are; TOML's integers and
+dates come out as Python writes them. A null is no value. No message quotes the text: it may be a
+secret that was not quoted right.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from . import properties
 from .errors import MalformedText, shorten
@@ -17,7 +19,8 @@ MAX_BYTES = 16 * 1024 * 1024
 _MAX_VALUES = 100_000
 _MAX_DEPTH = 100
 _SUFFIXES = {".json": "json", ".yaml": "yaml", ".yml": "yaml", ".toml": "toml"}
-_YAML_NULL, _YAML_MERGE = "tag:yaml.org,2002:null", "tag:yaml.org,2002:merge"
+_DEEP_TOML_KEY = re.compile(r"""(?:[\w\-"']+[ \t]*\.[ \t]*){200}""")
+_CONNECTOR = {"name", "config", "tasks", "type", "initial_state"}
 
 
 def format_of(path: str) -> str:
@@ -38,74 +41,80 @@ def decode(content: bytes, encoding: str = "utf-8-sig") -> str:
 
 def parse(text: str, text_format: str) -> dict[str, str]:
     """Read *text*, whose format is a key of ``FORMATS``; raise :class:`MalformedText`."""
-    return FORMATS[text_format](text)
+    if text_format == "properties":
+        return properties.loads(text)
+    return _flat(FORMATS[text_format](text))
 
 
-def _json(text: str) -> dict[str, str]:
+def parse_config(text: str, text_format: str) -> dict[str, str]:
+    """Read *text* like :func:`parse`, and the JSON of a Kafka Connect connector as its config.
+
+    That is ``{"name": …, "config": {…}}``, also with what Connect's answers add to it; the name
+    becomes an entry of the config. An empty list or mapping is an error, since no text stands for
+    it and a setting must not be lost.
+    """
+    if text_format == "properties":
+        return properties.loads(text)
+    if text_format != "json":
+        return _flat(FORMATS[text_format](text), whole=True)
+    document = _json(text)
+    if (
+        isinstance(document, dict)
+        and document.keys() <= _CONNECTOR
+        and isinstance(document.get("name"), str)
+        and isinstance(document.get("config"), dict)
+    ):
+        config = _flat(document["config"], whole=True)
+        if config.get("name", document["name"]) != document["name"]:
+            raise MalformedText("the connector has one name, and another within its config")
+        return {"name": document["name"], **config}
+    return _flat(document, whole=True)
+
+
+def _json(text: str) -> object:
     import json
 
     try:
-        document = json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
+        return json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
     except json.JSONDecodeError as error:
         fault = f"line {error.lineno}: column {error.colno}: {error.msg}"
     except RecursionError:
         fault = "nested too deeply"
-    else:
-        return _flat(document)
     raise MalformedText(f"{fault} (as JSON)")
 
 
-def _toml(text: str) -> dict[str, str]:
+def _toml(text: str) -> object:
     import tomllib
 
+    if _DEEP_TOML_KEY.search(text):  # Its time and memory grow with the square of the depth.
+        raise MalformedText("nested too deeply")
     try:
-        document = tomllib.loads(text, parse_float=str)
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(text, parse_float=str)
+    except ValueError as error:  # Also for an integer of too many digits.
         place = re.search(r"\(at (line \d+), (column \d+)\)", str(error))
-        fault = f"{place[1]}: {place[2]}" if place else "the end"
+        fault = f"{place[1]}: {place[2]}" if place else "the end, or a number"
     except RecursionError:
         fault = "nested too deeply"
-    else:
-        return _flat(document)
     raise MalformedText(f"{fault}: not TOML; text stands in quotes there")
 
 
-def _yaml(text: str) -> dict[str, str]:
+def _yaml(text: str) -> object:
     import yaml
 
-    resolvers = {
-        first: kept
-        for first, all_of_them in yaml.SafeLoader.yaml_implicit_resolvers.items()
-        if (kept := [each for each in all_of_them if each[0] in {_YAML_NULL, _YAML_MERGE}])
-    }
-
-    class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # As fast as there is.
-        """Reads every plain scalar but null as text, and refuses what could multiply."""
-
-        yaml_implicit_resolvers = resolvers
-
-        def flatten_mapping(self, node: yaml.MappingNode) -> None:
-            for key, _ in node.value:
-                if key.tag == _YAML_MERGE:
-                    raise MalformedText(
-                        f"line {key.start_mark.line + 1}: merge keys ('<<') are not read:"
-                        " write the keys out"
-                    )
-
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        _refuse_depth(yaml.parse(text, Loader))
-        document = yaml.load(text, Loader)  # noqa: S506  The loader above is a safe one.
+        _refuse_depth(yaml.parse(text, loader))
+        return _YamlValues().value(yaml.compose(text, loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         fault = f"line {mark.line + 1}: column {mark.column + 1}" if mark else "the end"
-    except (yaml.YAMLError, ValueError):
-        fault = "a character or a number"
-    else:
-        return _flat(document)
+    except yaml.YAMLError:
+        fault = "a character that YAML does not allow"
     raise MalformedText(f"{fault}: not YAML; quote text that starts with a special character")
 
 
 def _refuse_depth(events: Iterator[object]) -> None:
+    # The composer in C recurses until the process crashes.
     depth = 0
     for event in events:
         name = type(event).__name__
@@ -115,7 +124,42 @@ def _refuse_depth(events: Iterator[object]) -> None:
             raise MalformedText("nested too deeply")
 
 
-FORMATS: dict[str, Callable[[str], dict[str, str]]] = {
+class _YamlValues:
+    """Nodes to values without YAML's types, since ``no`` and ``0123`` are text here.
+
+    What stands behind several aliases becomes one object, so nothing multiplies.
+    """
+
+    def __init__(self) -> None:
+        self._made: dict[int, object] = {}
+
+    def value(self, node: Any) -> object:
+        if node is None or node.tag == "tag:yaml.org,2002:null":
+            return None
+        if isinstance(node.value, str):
+            return node.value
+        if id(node) in self._made:
+            return self._made[id(node)]
+        if node.id == "sequence":
+            items: list[object] = []
+            self._made[id(node)] = items
+            items.extend(map(self.value, node.value))
+            return items
+        pairs: dict[str, object] = {}
+        self._made[id(node)] = pairs
+        pairs.update((self._key(key), self.value(value)) for key, value in node.value)
+        return pairs
+
+    def _key(self, node: Any) -> str:
+        line = node.start_mark.line + 1
+        if node.tag == "tag:yaml.org,2002:merge":
+            raise MalformedText(f"line {line}: merge keys ('<<') are not read: write the keys out")
+        if not isinstance(node.value, str):
+            raise MalformedText(f"line {line}: a key is not text")
+        return node.value
+
+
+FORMATS: dict[str, Callable[[str], object]] = {
     "properties": properties.loads,
     "json": _json,
     "yaml": _yaml,
@@ -123,42 +167,43 @@ FORMATS: dict[str, Callable[[str], dict[str, str]]] = {
 }
 
 
-def _flat(document: object) -> dict[str, str]:
+def _flat(document: object, *, whole: bool = False) -> dict[str, str]:
     if not isinstance(document, dict):
         raise MalformedText("the top level is not a mapping of names to values")
     flat: dict[str, str] = {}
-    try:
-        for key, value in _leaves(document, ""):
+    waiting: list[tuple[str, object]] = [("", document)]
+    nodes = characters = 0
+    while waiting:
+        key, node = waiting.pop()
+        children = []
+        for name, child in _children(node):
+            children.append((f"{key}.{name}" if key else name, child))
+            nodes, characters = nodes + 1, characters + len(children[-1][0])
+            if nodes > _MAX_VALUES or characters > MAX_BYTES:
+                raise MalformedText(
+                    f"more than {_MAX_VALUES:,} values, or {MAX_BYTES >> 20} MiB of text"
+                )
+        waiting.extend(reversed(children))
+        if whole and key and node in ([], {}):
+            raise MalformedText(f"the value of {shorten(key)!r} is empty: write text")
+        if node is not None and not isinstance(node, dict | list):
             if key in flat:
                 raise MalformedText(f"key {shorten(key)!r} stands twice, nested and with a dot")
-            flat[key] = value
-            if len(flat) > _MAX_VALUES:
-                raise MalformedText(f"more than {_MAX_VALUES:,} values")
-    except RecursionError:
-        raise MalformedText("nested too deeply, or within itself") from None
+            flat[key] = _text(node)
+            characters += len(flat[key])
     return flat
 
 
-def _leaves(node: object, key: str) -> Iterator[tuple[str, str]]:
+def _children(node: object) -> Iterable[tuple[str, object]]:
     if isinstance(node, dict):
-        for name, child in node.items():
-            if not isinstance(name, str):
-                raise MalformedText(f"a key below {shorten(key)!r} is not text")
-            yield from _leaves(child, f"{key}.{name}" if key else name)
-    elif isinstance(node, list):
-        for number, child in enumerate(node):
-            yield from _leaves(child, f"{key}.{number}")
-    elif node is not None:
-        yield key, _text(node, key)
+        return node.items()
+    if isinstance(node, list):
+        return ((str(number), child) for number, child in enumerate(node))
+    return ()
 
 
-def _text(value: object, key: str) -> str:
-    if isinstance(value, str):
-        return value
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, int | float):
-        return str(value)
-    if callable(isoformat := getattr(value, "isoformat", None)):
-        return str(isoformat())
-    raise MalformedText(f"the value of {shorten(key)!r} is a {type(value).__name__}, not text")
+    isoformat = getattr(value, "isoformat", None)  # TOML's dates and times.
+    return str(isoformat() if isoformat else value)

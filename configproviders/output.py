@@ -31,6 +31,7 @@ def environment(configs: Mapping[str, str]) -> dict[str, str]:
             raise ConfigException(f"{names[name]!r} and {key!r} both become the variable {name}")
         if "\0" in value:
             raise ConfigException(f"{key}: a value with a NUL character fits no environment")
+        encode(value)
         names[name] = key
     return {name: configs[key] for name, key in names.items()}
 
@@ -57,8 +58,8 @@ def write(content: bytes, path: str) -> None:
         target = os.path.realpath(path)
         if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
             raise ConfigException(f"cannot write {path!r}: it is not a regular file")
-        directory, name = os.path.split(target)
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
+        directory = os.path.dirname(target)
+        descriptor, temporary = tempfile.mkstemp(prefix=".resolve-config-", dir=directory)
         with open(descriptor, "wb") as file:
             file.write(content)
             file.flush()
@@ -82,7 +83,10 @@ def _json(configs: Mapping[str, str]) -> str:
 def _yaml(configs: Mapping[str, str]) -> str:
     import yaml
 
-    text: str = yaml.safe_dump(dict(configs), allow_unicode=True, sort_keys=False)
+    # All in quotes: plain text may be a number or a word of meaning to another reader.
+    text: str = yaml.safe_dump(
+        dict(configs), default_style='"', width=float("inf"), allow_unicode=True, sort_keys=False
+    )
     return text
 
 
@@ -90,6 +94,8 @@ def _env(configs: Mapping[str, str]) -> str:
     import shlex
 
     variables = environment(configs).items()
+    if digit := [name for name, _ in variables if name[0].isdigit()]:
+        raise ConfigException(f"no shell takes a variable that starts with a digit: {digit[0]}")
     return "".join(f"{name}={shlex.quote(value)}\n" for name, value in variables)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from .errors import ConfigException, UnknownProvider, shorten, there_is
+from .errors import ConfigException, UnknownProvider, plugin_failure, shorten, there_is
 from .provider import ConfigProvider
 from .reference import Reference, find_all
 
@@ -108,4 +108,6 @@ def _locate(
         path, key = provider.locate(reference.path, reference.key)
     except ConfigException as error:
         return error
+    except Exception as error:  # noqa: BLE001  The border around a plugin.
+        return plugin_failure(provider, error)
     return Location(reference.provider, path), key

@@ -49,7 +49,8 @@ class ConfigProvider(ABC):
     def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
         """Return the values of *keys* at *path*; of all keys there if *keys* is ``None``.
 
-        Raises :class:`LookupFailed` or one of its kinds.
+        Raises :class:`LookupFailed` or one of its kinds, or :class:`MalformedText` for what is
+        there and cannot be read.
         """
 
     def subscribe(self, path: str, keys: Collection[str], callback: ConfigChangeCallback) -> None:

@@ -10,9 +10,8 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TypeVar
 
 from .errors import ConfigException, there_is
@@ -22,6 +21,8 @@ V = TypeVar("V")
 
 SETTING = "config.providers"
 ENTRY_POINTS = "configproviders.providers"
+_NEARLY_A_SETTING = "config.provider"
+_DEFAULTS = ("file", "directory", "env")
 
 SHORT_NAMES = {
     "file": "configproviders.providers.file:FileConfigProvider",
@@ -36,11 +37,14 @@ JAVA_CLASSES = {
 
 
 def split_settings(configs: Mapping[str, V]) -> tuple[dict[str, V], dict[str, V]]:
-    """Return the ``config.providers…`` entries of *configs*, and all the others."""
+    """Return the ``config.providers…`` entries of *configs*, and all the others.
+
+    A misspelt ``config.provider`` is among the first, and :func:`load_providers` refuses it.
+    """
     settings: dict[str, V] = {}
     others: dict[str, V] = {}
     for key, value in configs.items():
-        part = settings if key == SETTING or key.startswith(f"{SETTING}.") else others
+        part = settings if key.startswith(_NEARLY_A_SETTING) else others
         part[key] = value
     return settings, others
 
@@ -54,20 +58,39 @@ def load_providers(configs: Mapping[str, object]) -> dict[str, ConfigProvider]:
     ``config.providers.<name>.param.`` is handed to :meth:`ConfigProvider.configure`. All other
     entries are left alone.
 
-    Raises :class:`ConfigException` for a class that is missing or cannot be used, after closing
-    the providers already made. The caller closes the ones returned.
+    Raises :class:`ConfigException`, after closing the providers already made, for a class that is
+    missing or cannot be used, and for a ``config.provider…`` entry that belongs to none of the
+    names: a provider whose settings were passed over would allow everything. The caller closes the
+    ones returned.
     """
+    names = _names(configs)
+    _refuse_strays(configs, names)
     providers: dict[str, ConfigProvider] = {}
     with ExitStack() as made:
-        for name in _names(configs):
-            providers[name] = made.enter_context(_load(name, configs))
+        for name in names:
+            providers[name] = _load(name, configs, made)
         made.pop_all()
     return providers
 
 
-def default_providers() -> dict[str, ConfigProvider]:
-    """Return ``file``, ``directory`` and ``env`` as they are without settings."""
-    return {name: find_class(name)() for name in ("file", "directory", "env")}
+@contextmanager
+def open_providers(*sources: Mapping[str, object]) -> Iterator[dict[str, ConfigProvider]]:
+    """Load the providers of all *sources*, and close them at the end.
+
+    If no source has any setting for providers, they are ``file``, ``directory`` and ``env``.
+    Raises :class:`ConfigException` as :func:`load_providers`, and for a name in two sources.
+    """
+    with ExitStack() as opened:
+        providers: dict[str, ConfigProvider] = {}
+        for source in sources:
+            loaded = load_providers(source)
+            for provider in loaded.values():
+                opened.callback(_close, provider)
+            if both := sorted(providers.keys() & loaded):
+                raise ConfigException(f"provider {both[0]!r} is declared twice")
+            providers.update(loaded)
+        declared = any(split_settings(source)[0] for source in sources)
+        yield providers if declared else {name: find_class(name)() for name in _DEFAULTS}
 
 
 def find_class(name: str) -> type[ConfigProvider]:
@@ -81,24 +104,31 @@ def find_class(name: str) -> type[ConfigProvider]:
 
 
 def _names(configs: Mapping[str, object]) -> list[str]:
-    listed = configs.get(SETTING)
-    if listed is None:
-        return []
+    listed = configs.get(SETTING, "")
     if not isinstance(listed, str):
-        raise ConfigException(
-            f"{SETTING} is text, names separated by commas, not {type(listed).__name__}"
-        )
+        kind = type(listed).__name__
+        raise ConfigException(f"{SETTING} is text, names separated by commas, not {kind}")
     return list(dict.fromkeys(name for part in listed.split(",") if (name := part.strip())))
 
 
-def _load(name: str, configs: Mapping[str, object]) -> ConfigProvider:
+def _refuse_strays(configs: Mapping[str, object], names: Collection[str]) -> None:
+    for key in split_settings(configs)[0]:
+        known = [f"{SETTING}.{name}.{part}" for name in names for part in ("class", "param.")]
+        if key == SETTING or key.startswith(tuple(known)):
+            continue
+        raise ConfigException(
+            f"{key!r} sets up no provider: {SETTING} lists {', '.join(names) or 'none'}, and each"
+            f" has {SETTING}.<name>.class and {SETTING}.<name>.param.<setting>"
+        )
+
+
+def _load(name: str, configs: Mapping[str, object], made: ExitStack) -> ConfigProvider:
     prefix = f"{SETTING}.{name}."
     class_name = configs.get(f"{prefix}class")
     if not class_name:
-        given = sorted(key for key in configs if key.startswith(f"{SETTING}."))
         raise ConfigException(
-            f"{prefix}class is missing: {SETTING} lists {name!r};"
-            f" {there_is(f'{prefix}class', given)}"
+            f"{prefix}class is missing: write a short name ({', '.join(SHORT_NAMES)}) or"
+            " package.module:Class"
         )
     settings = {
         key.removeprefix(f"{prefix}param."): value
@@ -107,24 +137,32 @@ def _load(name: str, configs: Mapping[str, object]) -> ConfigProvider:
     }
     try:
         provider = find_class(str(class_name).strip())()
+        made.callback(_close, provider)
         provider.configure(settings)
     except ConfigException as error:
         raise ConfigException(f"provider {name!r}: {error}") from error
-    except Exception as error:
+    except Exception as error:  # The border around a plugin; its text may hold a setting.
         raise ConfigException(
             f"provider {name!r}: {class_name} cannot be set up: {type(error).__name__}"
         ) from error
     return provider
 
 
+def _close(provider: ConfigProvider) -> None:
+    with suppress(Exception):  # What was asked for is done; a plugin's farewell cannot undo it.
+        provider.close()
+
+
 def _imported(target: str) -> object:
-    module, _, attribute = target.partition(":")
+    import pkgutil
+
     try:
-        return getattr(importlib.import_module(module), attribute)
-    except Exception as error:
-        raise ConfigException(
-            f"cannot import {target!r}: {type(error).__name__}: {error}"
-        ) from error
+        return pkgutil.resolve_name(target)
+    except (ImportError, AttributeError, ValueError) as error:
+        reason = str(error)
+    except Exception as error:  # noqa: BLE001  Any code may stand in a module.
+        reason = type(error).__name__
+    raise ConfigException(f"cannot import {target!r}: {reason}")
 
 
 def _entry_point(name: str) -> object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic
@@ -13,14 +13,14 @@ from .errors import (
     ConfigException,
     KeyNotFound,
     LookupFailed,
-    UnknownProvider,
     Unresolved,
     UnresolvedError,
+    near,
+    plugin_failure,
     shorten,
-    there_is,
 )
 from .plan import Location, LookupPlan, Use
-from .reference import V, substitute
+from .reference import V, find, substitute
 
 if TYPE_CHECKING:
     import re
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .provider import ConfigProvider
 
 Answer = ConfigData | ConfigException
+_HINTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,11 @@ class ConfigTransformer:
     ) -> None:
         """Take the providers by the names that references use.
 
-        *pattern* replaces the grammar; see :func:`configproviders.reference.find`.
+        *pattern* replaces the grammar; see :func:`configproviders.reference.find`. Raises
+        :class:`ConfigException` if it lacks the groups.
         """
+        if pattern is not None:
+            find("", pattern)
         self._providers = dict(providers)
         self._pattern = pattern
 
@@ -87,26 +91,49 @@ class ConfigTransformer:
         plan = self.plan(configs)
         answers = self.fetch(plan)
         data, complete = substitute(configs, plan.references, _values_as_typed(plan, answers))
-        unresolved = () if complete else tuple(_unresolved(plan, answers))
-        failures = [each.error for each in unresolved if strict or _is_failure(each.error)]
+        unresolved = () if complete else unresolved_among(explain(plan, answers))
+        failures = [each.error for each in unresolved if strict or each.is_failure]
         if failures:
             raise UnresolvedError(unresolved) from failures[0]
         return ConfigTransformerResult(data, _ttls(answers), unresolved, plan)
 
 
-def explain(use: Use, answers: Mapping[Location, Answer]) -> ConfigException | None:
-    """Return why *use* has no value among *answers*, or ``None`` if it has one."""
-    if use.error is not None:
-        return use.error
-    answer = answers[use.location]
-    if isinstance(answer, ConfigException):
-        return answer
-    if use.key in answer.data:
-        return None
-    place = repr(use.location.path) if use.location.path else f"provider {use.location.provider!r}"
-    return answer.errors.get(use.key) or KeyNotFound(
-        f"no key {shorten(use.key)!r} at {shorten(place)}; {there_is(use.key, answer.available)}"
+def explain(
+    plan: LookupPlan, answers: Mapping[Location, Answer]
+) -> Iterator[tuple[Use, ConfigException | None]]:
+    """Yield each use of *plan* with why it has no value among *answers*, or ``None`` if it has.
+
+    Only the first few missing keys come with what is there instead: finding that out takes time.
+    """
+    hints = _HINTS
+    for use in plan.uses():
+        answer = use.error or answers[use.location]
+        if isinstance(answer, ConfigException):
+            yield use, answer
+        elif use.key in answer.data:
+            yield use, None
+        else:
+            error = answer.errors.get(use.key)
+            yield use, error or _missing(use, answer.available if hints > 0 else None)
+            hints -= 1
+
+
+def unresolved_among(
+    outcomes: Iterable[tuple[Use, ConfigException | None]],
+) -> tuple[Unresolved, ...]:
+    """Return those of *outcomes* that have no value."""
+    return tuple(
+        Unresolved(use.config_key, use.reference, error) for use, error in outcomes if error
     )
+
+
+def _missing(use: Use, available: Collection[str] | None) -> KeyNotFound:
+    path, provider = shorten(use.location.path), use.location.provider
+    place = repr(path) if path else f"provider {provider!r}"
+    # Not all names: what stands in a file that is no properties file may be the secret itself.
+    hint = near(use.key, available) if available else ""
+    count = f"; none of the {len(available)} there is like it" if available else ""
+    return KeyNotFound(f"no key {shorten(use.key)!r} at {place}{f'; {hint}' if hint else count}")
 
 
 def _ask(provider: ConfigProvider, location: Location, keys: AbstractSet[str]) -> Answer:
@@ -114,24 +141,16 @@ def _ask(provider: ConfigProvider, location: Location, keys: AbstractSet[str]) -
         return _checked(provider.get(location.path, keys))
     except ConfigException as error:
         return error
-    except Exception as error:  # noqa: BLE001  The border around a plugin; its text may hold a value.
-        failure = LookupFailed(f"{type(provider).__name__} raised {type(error).__name__}")
-        failure.__cause__ = error
-        return failure
+    except Exception as error:  # noqa: BLE001  The border around a plugin.
+        return plugin_failure(provider, error)
 
 
 def _checked(answer: object) -> ConfigData:
     if not isinstance(answer, ConfigData):
         raise LookupFailed(f"the provider returned {type(answer).__name__}, not ConfigData")
-    if not all(issubclass(kind, str) for kind in set(map(type, answer.data.values()))):
+    if not set(map(type, answer.data.values())) <= {str}:
         raise LookupFailed("the provider returned values that are not str")
     return answer
-
-
-def _unresolved(plan: LookupPlan, answers: Mapping[Location, Answer]) -> Iterator[Unresolved]:
-    for use in plan.uses():
-        if error := explain(use, answers):
-            yield Unresolved(use.config_key, use.reference, error)
 
 
 def _values_as_typed(
@@ -157,7 +176,3 @@ def _ttls(answers: Mapping[Location, Answer]) -> dict[Location, timedelta]:
         for location, answer in answers.items()
         if isinstance(answer, ConfigData) and answer.ttl is not None
     }
-
-
-def _is_failure(error: ConfigException) -> bool:
-    return not isinstance(error, UnknownProvider | KeyNotFound)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -21,20 +22,28 @@ from configproviders.testing import CANARY  # noqa: E402  After it is set up to 
 
 
 @pytest.fixture
-def settled(tmp_path: Path) -> Callable[..., Path]:
-    """Write a file whose time stamp is old enough for a provider to keep what it parsed."""
+def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Write a file, and let a second pass so that a provider may keep what it parsed."""
 
     def write(name: str, text: str | Mapping[str, str]) -> Path:
         file = tmp_path / name
         file.write_text(text if isinstance(text, str) else properties.dumps(text), newline="")
-        os.utime(file, ns=(1_000_000_000, 1_000_000_000))
+        monkeypatch.setattr("time.time_ns", lambda: file.stat().st_ctime_ns + 1_000_000_000)
         return file
 
     return write
 
 
 @pytest.fixture
-def unprivileged() -> AbstractContextManager[None]:
+def public_directory() -> Iterator[Path]:
+    """Give a directory that everybody may enter, which pytest's own are not."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        yield Path(directory)
+
+
+@pytest.fixture
+def as_nobody() -> Callable[[], AbstractContextManager[None]]:
     """Be nobody for a while, where the tests run as root."""
 
     @contextmanager
@@ -48,7 +57,7 @@ def unprivileged() -> AbstractContextManager[None]:
         finally:
             os.seteuid(0)
 
-    return become_nobody()
+    return become_nobody
 
 
 @pytest.fixture

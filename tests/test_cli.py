@@ -5,11 +5,12 @@ import os
 import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from configproviders import cli, properties
+from configproviders import ConfigData, EnvVarConfigProvider, cli, properties
 from configproviders.testing import CANARY
 
 Run = Callable[..., tuple[int, str, str]]
@@ -85,7 +86,7 @@ def test_the_json_of_a_connector_is_read(run: Run) -> None:
 
 def test_the_output_can_have_other_formats(run: Run) -> None:
     assert json.loads(run("job.properties", "--format", "json")[1])["jdbc.user"] == "orders"
-    assert "jdbc.user: orders\n" in run("job.properties", "--format", "yaml")[1]
+    assert '"jdbc.user": "orders"\n' in run("job.properties", "--format", "yaml")[1]
     assert "JDBC_USER=orders\n" in run("job.properties", "--format", "env")[1]
 
 
@@ -155,6 +156,26 @@ def test_check_tells_refused_from_missing_from_failed(run: Run) -> None:
     ]
 
 
+def test_check_forgives_no_more_than_the_run_itself(run: Run) -> None:
+    Path("in.properties").write_text("a=${file:nothing:x}\n")
+
+    assert run("broken.properties", "--check", "--allow-unresolved")[0] == 0
+    assert run("in.properties", "--check", "--allow-unresolved")[0] == 1
+    assert run("in.properties", "--allow-unresolved")[0] == 1
+
+
+def test_check_shows_ttls_in_seconds(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def get(self: object, path: str, keys: object = None) -> ConfigData:
+        return ConfigData({"k": "v"}, timedelta(seconds=int(path)))
+
+    monkeypatch.setattr(EnvVarConfigProvider, "get", get)
+    Path("in.properties").write_text("a=${env:0:k}\nb=${env:90:k}\n")
+
+    lines = run("in.properties", "--check")[1].splitlines()
+
+    assert [line.split("found")[1].strip() for line in lines[1:]] == ["0 s", "90 s"]
+
+
 def test_check_is_content_when_all_is_found(run: Run) -> None:
     code, out, err = run("job.properties", "--check")
 
@@ -210,7 +231,7 @@ def test_a_provider_declared_twice_is_an_error(run: Run) -> None:
     code, _, err = run("in.properties", "--providers", "w.properties")
 
     assert code == 2
-    assert "provider 'p' is declared in in.properties and in w.properties" in err
+    assert "in.properties and w.properties: provider 'p' is declared twice" in err
 
 
 @pytest.mark.parametrize(
@@ -222,7 +243,10 @@ def test_a_provider_declared_twice_is_an_error(run: Run) -> None:
         (["."], "cannot read '.': Is a directory"),
         (["a\0b"], "a path holds no NUL character"),
         (["job.properties", "--"], "no command after --"),
-        (["job.properties", "-o", "x", "--check"], "-o does not go with --check"),
+        (["job.properties", "-o", "x", "--check"], "-o and --format do not go with --check"),
+        (["job.properties", "--format", "spark", "--plan"], "-o and --format do not go with"),
+        (["job.properties", "--format", "spark", "--", "true"], "-o and --format do not go with"),
+        (["job.properties", "--resolve-secrets"], "--resolve-secrets goes with --format spark"),
         (["job.properties", "--check", "--", "true"], "does not go with"),
         (["job.properties", "--check", "--plan"], "not allowed with"),
         (["job.properties", "--form", "json"], "unrecognized arguments"),
@@ -249,12 +273,16 @@ def test_a_file_named_like_a_command_to_come_can_be_read(run: Run) -> None:
 
 
 def test_an_input_that_may_not_be_read_says_so(
-    run: Run, unprivileged: AbstractContextManager[None]
+    run: Run, public_directory: Path, as_nobody: Callable[[], AbstractContextManager[None]]
 ) -> None:
-    Path("job.properties").chmod(0)
+    job = public_directory / "job.properties"
+    job.write_text("a=b\n")
+    with as_nobody():
+        assert run(str(job)) == (0, "a=b\n", "")
 
-    with unprivileged:
-        code, out, err = run("job.properties")
+    job.chmod(0)
+    with as_nobody():
+        code, out, err = run(str(job))
 
     assert (code, out) == (2, "")
     assert "Permission denied" in err

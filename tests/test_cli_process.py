@@ -50,11 +50,12 @@ def test_the_exit_code_is_the_command_s() -> None:
     assert start("job.properties", "--", "sh", "-c", "exit 7").returncode == 7
 
 
-def test_the_command_is_not_deaf_to_a_closed_pipe() -> None:
+def test_the_command_ignores_no_signal_that_python_ignores() -> None:
     done = start("job.properties", "--", "sh", "-c", "grep SigIgn /proc/self/status")
 
     ignored = int(done.stdout.split()[1], 16)
     assert not ignored >> (signal.SIGPIPE - 1) & 1
+    assert not ignored >> (signal.SIGXFSZ - 1) & 1
 
 
 def test_a_collision_of_variables_is_bad_input_and_runs_nothing() -> None:
@@ -65,6 +66,29 @@ def test_a_collision_of_variables_is_bad_input_and_runs_nothing() -> None:
     assert done.returncode == 2
     assert "'a.b' and 'a_b' both become the variable A_B" in done.stderr
     assert not Path("ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("a=\\ud800", "half a surrogate pair"),
+        ("a=" + "x" * 1_000_000, "cannot run 'touch': Argument list too long"),
+    ],
+)
+def test_a_value_that_fits_no_environment_is_an_error(line: str, reason: str) -> None:
+    done = start("-", "--", "touch", "ran", stdin=line)
+
+    assert done.returncode == 2
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not Path("ran").exists()
+
+
+def test_a_variable_that_is_replaced_is_named() -> None:
+    done = start("-", "--", sys.executable, "-c", "", stdin="home=/elsewhere\n")
+
+    assert done.returncode == 0
+    assert done.stderr == "resolve-config: replaced in the environment: HOME\n"
 
 
 def test_no_command_runs_with_an_unresolved_reference() -> None:

@@ -48,10 +48,38 @@ def test_the_json_of_a_connector_is_its_config_with_the_name(
     }
 
 
-def test_json_that_only_resembles_a_connector_is_taken_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "c.json").write_text('{"name": "n", "config": {"a": "1"}, "more": "2"}')
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            '{"name": "n", "config": {"a": "1"}, "more": "2"}',
+            {"name": "n", "config.a": "1", "more": "2"},
+        ),
+        (
+            '{"name": {"a": "1"}, "config": {"b": "2"}}',
+            {"name.a": "1", "config.b": "2"},
+        ),
+        (
+            '{"name": "n", "config": "scalar", "type": "sink"}',
+            {"name": "n", "config": "scalar", "type": "sink"},
+        ),
+        (
+            '{"name": "n", "config.action.reload": "none", "tasks.max": "2"}',
+            {"name": "n", "config.action.reload": "none", "tasks.max": "2"},
+        ),
+    ],
+)
+def test_json_that_only_resembles_a_connector_is_taken_as_it_is(
+    tmp_path: Path, text: str, expected: dict[str, str]
+) -> None:
+    (tmp_path / "c.json").write_text(text)
 
-    assert read_configs(str(tmp_path / "c.json")) == {"name": "n", "config.a": "1", "more": "2"}
+    assert read_configs(str(tmp_path / "c.json")) == expected
+
+
+def test_a_format_that_does_not_exist_is_an_error_that_lists_them(tmp_path: Path) -> None:
+    with pytest.raises(ConfigException, match="no format named 'ini'; there are: 'json'"):
+        read_configs(str(tmp_path / "a"), text_format="ini")
 
 
 def test_standard_input_is_properties(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,3 +30,7 @@ def test_no_module_loads_an_sdk(module: str) -> None:
 
 def test_all_public_names_together_load_no_sdk() -> None:
     assert not modules_after("from configproviders import *") & (HEAVY | {"asyncio", "logging"})
+
+
+def test_the_module_properties_is_there_after_the_package_alone() -> None:
+    modules_after("import configproviders; configproviders.properties.loads('a=b')")

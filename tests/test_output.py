@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -97,23 +95,3 @@ def test_a_path_that_cannot_be_written_is_an_error(
         write(b"x", path)
 
     assert list(tmp_path.iterdir()) == []
-
-
-def test_when_the_disk_is_full_the_old_file_stays_whole_and_nothing_is_left(tmp_path: Path) -> None:
-    (tmp_path / "out").write_text("old")
-    script = (
-        "import sys; from configproviders.output import write; write(b'x' * 100_000, sys.argv[1])"
-    )
-
-    # A limit on the size of files fails a write half-way, as a full disk does.
-    done = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path / "out")],
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000)),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert "ConfigException: cannot write" in done.stderr
-    assert (tmp_path / "out").read_text() == "old"
-    assert [file.name for file in tmp_path.iterdir()] == ["out"]

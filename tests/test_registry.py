@@ -13,7 +13,13 @@ from configproviders import (
     FileConfigProvider,
     load_providers,
 )
-from configproviders.registry import JAVA_CLASSES, SHORT_NAMES, find_class, split_settings
+from configproviders.registry import (
+    JAVA_CLASSES,
+    SHORT_NAMES,
+    find_class,
+    open_providers,
+    split_settings,
+)
 
 CLASSES = {
     "file": FileConfigProvider,
@@ -43,13 +49,6 @@ class Failing(Recording):
         raise RuntimeError(f"the token {configs['token']} is wrong")
 
 
-@pytest.fixture(autouse=True)
-def importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, __name__, sys.modules[Recording.__module__])
-
-
 def declare(**classes: str) -> dict[str, str]:
     settings = {f"config.providers.{name}.class": value for name, value in classes.items()}
     return {"config.providers": " , ".join(classes), **settings}
@@ -66,7 +65,6 @@ def test_names_are_trimmed_and_params_arrive_without_their_prefix() -> None:
     settings = declare(a=f" {HERE}Recording ", b="env") | {
         "config.providers.a.param.token": "t",
         "config.providers.a.param.nested.name": "n",
-        "config.providers.ab.param.token": "of another",
         "unrelated": "entry",
     }
 
@@ -83,13 +81,36 @@ def test_nothing_declared_is_nothing_loaded() -> None:
 
 
 def test_a_name_without_class_is_an_error_that_lists_what_there_is() -> None:
-    settings = {"config.providers": "file,valt", "config.providers.vault.class": "file"}
-
     with pytest.raises(ConfigException) as caught:
-        load_providers(settings | {"config.providers.file.class": "file"})
+        load_providers({"config.providers": "vault"})
 
-    assert "config.providers.valt.class is missing" in str(caught.value)
-    assert "'config.providers.vault.class'" in str(caught.value)
+    assert "config.providers.vault.class is missing: write a short name" in str(caught.value)
+    assert all(name in str(caught.value) for name in SHORT_NAMES)
+
+
+@pytest.mark.parametrize(
+    "stray",
+    [
+        "config.provider",
+        "config.provider.f.class",
+        "config.providersx",
+        "config.providers.0",
+        "config.providers.g.class",
+        "config.providers.f.params.allowed.paths",
+        "config.providers.f.allowed.paths",
+    ],
+)
+def test_a_setting_that_belongs_to_no_provider_is_an_error_and_not_passed_over(stray: str) -> None:
+    with pytest.raises(ConfigException, match=f"{stray!r} sets up no provider") as caught:
+        load_providers(declare(f="file") | {stray: "/run"})
+
+    assert "config.providers lists f, and each has" in str(caught.value)
+
+
+def test_empty_settings_do_not_open_the_defaults() -> None:
+    with open_providers({"config.providers": ""}) as declared, open_providers({}) as defaults:
+        assert declared == {}
+        assert set(defaults) == set(CLASSES)
 
 
 @pytest.mark.parametrize(
@@ -97,8 +118,8 @@ def test_a_name_without_class_is_an_error_that_lists_what_there_is() -> None:
     [
         ("fiel", "no provider class named 'fiel'; did you mean 'file'"),
         ("com.example.Provider", "a class of your own is written package.module:Class"),
-        ("no.such.module:X", "cannot import 'no.such.module:X': ModuleNotFoundError"),
-        ("json:Nothing", "cannot import 'json:Nothing': AttributeError"),
+        ("no.such.module:X", "cannot import 'no.such.module:X': No module named 'no'"),
+        ("json:Nothing", "cannot import 'json:Nothing': module 'json' has no attribute"),
         ("json:JSONDecoder", "'json:JSONDecoder' is not a ConfigProvider class"),
         ("json:loads", "'json:loads' is not a ConfigProvider class"),
         (":", "cannot import ':'"),
@@ -119,6 +140,16 @@ def test_those_already_made_are_closed_when_a_later_one_fails() -> None:
         load_providers(declare(a=f"{HERE}Recording", b="no.such:Class"))
 
     assert Recording.closed == before + 1
+
+
+def test_one_that_fails_to_configure_is_closed_too() -> None:
+    before = Recording.closed
+
+    with pytest.raises(ConfigException):
+        load_providers(declare(a=f"{HERE}Failing"))
+
+    assert Recording.closed == before  # Counted on the class that failed.
+    assert Failing.closed == before + 1
 
 
 def test_an_exception_of_configure_is_ours_and_does_not_tell_the_setting() -> None:
@@ -147,6 +178,6 @@ def test_config_providers_must_be_text() -> None:
 
 def test_settings_of_providers_are_told_from_all_other_entries() -> None:
     settings = declare(f="file")
-    others = {"config.providersx": "1", "a": "b"}
+    others = {"configs": "1", "a": "b"}
 
     assert split_settings(settings | others) == (settings, others)

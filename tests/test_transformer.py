@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Collection
 from datetime import timedelta
 
@@ -182,7 +183,9 @@ def test_a_missing_path_is_a_failure_of_the_lookup() -> None:
 
 
 @pytest.mark.parametrize("answer", [None, {"k": "v"}, ConfigData({"k": 1})])  # type: ignore[dict-item]  # On purpose.
-def test_an_answer_that_is_none_is_the_provider_s_failure(answer: ConfigData) -> None:
+def test_an_answer_that_is_no_config_data_of_text_is_the_provider_s_failure(
+    answer: ConfigData,
+) -> None:
     class Odd(ConfigProvider):
         def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
             return answer
@@ -235,6 +238,32 @@ def test_a_reference_that_cannot_be_located_is_a_failure_of_its_own() -> None:
     assert provider.calls == [("x", frozenset({"k"}))]
 
 
+def test_an_exception_of_locate_is_ours_and_the_others_are_asked() -> None:
+    class Buggy(StaticConfigProvider):
+        def locate(self, path: str, key: str) -> tuple[str, str]:
+            raise IndexError(CANARY)
+
+    healthy = StaticConfigProvider({"x": {"k": "v"}})
+    transformer = ConfigTransformer({"bad": Buggy({}), "good": healthy})
+
+    with pytest.raises(UnresolvedError, match=r"a: \$\{bad:x:k\}: Buggy raised IndexError"):
+        transformer.transform({"a": "${bad:x:k}", "b": "${good:x:k}"})
+
+    assert len(healthy.calls) == 1
+
+
+def test_a_thousand_missing_keys_among_a_thousand_are_named_without_delay() -> None:
+    provider = StaticConfigProvider({"": {f"there-{n}": "v" for n in range(1000)}})
+    configs = {f"c{n}": f"${{p:their-{n}}}" for n in range(1000)}
+    start = time.process_time()
+
+    result = ConfigTransformer({"p": provider}).transform(configs)
+
+    assert len(result.unresolved) == 1000
+    assert "did you mean 'there-" in str(result.unresolved[0].error)
+    assert time.process_time() - start < 10  # A hint for each would take minutes.
+
+
 def test_the_plan_asks_nobody_and_says_what_would_be_asked() -> None:
     provider = StaticConfigProvider({})
 
@@ -264,6 +293,11 @@ def test_a_pattern_of_the_user_is_used() -> None:
     )
 
     assert transformer.transform({"a": "%(p/k) ${p:k}"}).data == {"a": "v ${p:k}"}
+
+
+def test_a_pattern_without_groups_is_an_error_at_once() -> None:
+    with pytest.raises(ConfigException, match="no groups named"):
+        ConfigTransformer({}, re.compile("x"))
 
 
 def test_no_repr_shows_a_value() -> None:

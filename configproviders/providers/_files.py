@@ -23,16 +23,22 @@ class State(NamedTuple):
     inode: int
     size: int
     mtime_ns: int
+    ctime_ns: int
 
     @classmethod
     def of(cls, status: os.stat_result) -> State:
         """Take the state from the answer of ``stat``."""
-        return cls(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+        times = status.st_mtime_ns, status.st_ctime_ns
+        return cls(status.st_dev, status.st_ino, status.st_size, *times)
 
     @property
     def is_settled(self) -> bool:
-        """Whether any later write must change it: the time stamp is older than a clock's tick."""
-        return time.time_ns() - self.mtime_ns > _CLOCK_TICK_NS
+        """Whether a later write must change it: its times are older than a tick of the clock.
+
+        A file system whose times are coarser than 50 ms may still hide a write of the same size
+        into the same file; so may a memory map, until the system writes it back.
+        """
+        return time.time_ns() - max(self.mtime_ns, self.ctime_ns) > _CLOCK_TICK_NS
 
 
 def state_of(path: str, allowed: AllowedPaths) -> State:
@@ -77,6 +83,8 @@ def _read_once(path: str, *, follow: bool) -> tuple[bytes, State]:
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow else os.O_NOFOLLOW)
     with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as file:
         status = os.fstat(file.fileno())
+        if not follow and _opened_path(file.fileno()) not in {path, None}:
+            raise BlockingIOError(errno.EAGAIN, "it moves while it is read")
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file")
         content = file.read(MAX_BYTES + 1)
@@ -86,3 +94,11 @@ def _read_once(path: str, *, follow: bool) -> tuple[bytes, State]:
     if state != State.of(status):
         raise BlockingIOError(errno.EAGAIN, "it changes while it is read")
     return content, state
+
+
+def _opened_path(descriptor: int) -> str | None:
+    """Return what was opened, where Linux says it: a directory may be swapped after the check."""
+    try:
+        return os.readlink(f"/proc/self/fd/{descriptor}")
+    except OSError:
+        return None

@@ -52,7 +52,11 @@ class DirectoryConfigProvider(ConfigProvider):
         self._strips = _STRIP.read(configs)
 
     def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
-        """Return the contents of the files *keys*; raise as promised."""
+        """Return the contents of the files *keys* in the directory *path*.
+
+        Raises :class:`PathNotFound` if it is none, and :class:`LookupDenied`. A file that is
+        there and cannot be read is an error of its key, in ``errors`` of the result.
+        """
         if not path:
             return ConfigData({}, errors={key: _no_path(key) for key in keys or ()})
         for _ in range(_files.ATTEMPTS):
@@ -66,7 +70,7 @@ class DirectoryConfigProvider(ConfigProvider):
     def _names(self, path: str) -> set[str]:
         try:
             with os.scandir(self._allowed.resolve(path)) as entries:
-                return {entry.name for entry in entries if entry.is_file()}
+                return {entry.name for entry in entries if _may_be_file(entry)}
         except (OSError, ValueError) as error:
             raise _files.failure(path, error) from error
 
@@ -97,6 +101,13 @@ class DirectoryConfigProvider(ConfigProvider):
             )
         except PathNotFound:
             return False
+
+
+def _may_be_file(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_file()
+    except OSError:  # Such as a link in a loop: reading it says why.
+        return True
 
 
 def _no_path(key: str) -> KeyNotFound:

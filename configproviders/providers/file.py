@@ -39,15 +39,24 @@ class FileConfigProvider(ConfigProvider):
         self._allowed = ALLOWED_PATHS.read(configs)
 
     def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
-        """Return the entries *keys* of the file; raise :class:`MalformedText` or as promised."""
+        """Return the entries *keys* of the file at *path*.
+
+        Raises :class:`PathNotFound`, :class:`LookupDenied`, :class:`MalformedText` with the line,
+        or :class:`LookupFailed` for more than 16 MiB and for what is no regular file.
+        """
         if not path:
             return ConfigData({}, errors={key: _no_path(key) for key in keys or ()})
         entries = self._entries(path)
         if keys is None:
             return ConfigData(entries)
-        return ConfigData(
-            {key: entries[key] for key in keys if key in entries}, available=entries.keys()
-        )
+        # A line without a value may be a bare secret, in a file that is no properties file.
+        names = [key for key, value in entries.items() if value]
+        return ConfigData({key: entries[key] for key in keys if key in entries}, available=names)
+
+    def close(self) -> None:
+        """Forget what was read."""
+        with self._lock:
+            self._kept.clear()
 
     def _entries(self, path: str) -> dict[str, str]:
         kept = self._kept.get(path)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import ExitStack
 
 from ..config_file import read_configs
 from ..provider import ConfigProvider
-from ..registry import default_providers, load_providers, split_settings
+from ..registry import open_providers, split_settings
 from ..transformer import ConfigTransformer, ConfigTransformerResult
 
 Configs = Mapping[str, object] | str | os.PathLike[str]
@@ -48,10 +47,7 @@ def resolve(
     A live one wins over a declared one of its name. If there are neither, they are ``file``,
     ``directory`` and ``env``. What is made here is closed here.
     """
-    with ExitStack() as opened:
-        known = load_providers(settings)
-        for provider in known.values():
-            opened.enter_context(provider)
-        known.update(providers or {})
-        transformer = ConfigTransformer(known or default_providers())
-        return transformer.transform(entries, strict=strict)
+    with open_providers(settings) as declared:
+        live = dict(providers or {})
+        known = {**declared, **live} if settings or not live else live
+        return ConfigTransformer(known).transform(entries, strict=strict)

@@ -7,12 +7,14 @@ the others are looked up before that, and set in a ``SparkConf`` inside the JVM 
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigException, UnsupportedOperation
 from ..provider import ConfigProvider
+from ..reference import find_all
 from ..transformer import ConfigTransformerResult
 from . import redaction
 from ._resolution import Configs, read_entries, resolve
@@ -21,20 +23,28 @@ if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-# What spark-submit reads to start the JVM: set in the JVM that runs, it would do nothing.
-_AT_BIRTH = (
+# What SparkSubmit acts on before an application's code runs: set in the JVM that runs, it would do
+# nothing, or half of it. Also the pattern of what is redacted, which Spark quotes if it is wrong.
+_NO_REFERENCE_IN = (
     "spark.driver.defaultJavaOptions",
     "spark.driver.extraClassPath",
     "spark.driver.extraJavaOptions",
     "spark.driver.extraLibraryPath",
     "spark.driver.memory",
+    "spark.jars",
     "spark.jars.excludes",
     "spark.jars.ivy",
     "spark.jars.ivySettings",
     "spark.jars.packages",
     "spark.jars.repositories",
+    "spark.kerberos.keytab",
+    "spark.kerberos.principal",
+    redaction.REGEX,
     "spark.submit.deployMode",
+    "spark.submit.pyFiles",
 )
+
+_SHORT = 3  # A value so short stands in any text by chance.
 
 
 def create_session(
@@ -47,32 +57,38 @@ def create_session(
     """Return the session of *builder* and *configs*, with values in the place of references.
 
     *configs* is a mapping or the path of a file. Its entries go on top of what *builder* holds, as
-    if ``builder.config(map=configs)`` came last. ``config.providers…`` entries say which providers
-    there are and are not handed on to Spark; *providers* are live ones, which win. With neither,
-    references go to ``file``, ``directory`` and ``env``. The keys that hold secrets are added to
-    what Spark redacts.
+    if ``builder.config(map=configs)`` came last: all of them, also those whose name does not start
+    with ``spark.``, so hand over what is meant for Spark. ``config.providers…`` entries say which
+    providers there are and are not handed on; *providers* are live ones, which win. With neither,
+    references go to ``file``, ``directory`` and ``env``. The keys that hold values from providers
+    are added to what Spark redacts.
 
     If a context is running already, entries without references are applied to its session as
-    ``getOrCreate`` does, and those with references must be there with the same values.
+    ``getOrCreate`` does, and those with references must be there with the same values. In Spark
+    Connect mode entries without references are handed on, and any reference is refused: the
+    values would go to a server that shows them to whoever asks for its configuration.
 
     Raises :class:`UnresolvedError` before a JVM is started; :class:`ConfigException` for a
-    reference where it would come too late; :class:`UnsupportedOperation` in Spark Connect mode,
-    where the values would go to a server that shows them to whoever asks for its configuration.
+    reference that would come too late, a value that Hadoop would change, or one that Spark
+    refuses; :class:`UnsupportedOperation` in Spark Connect mode.
     """
     from pyspark import SparkContext
 
     settings, entries = _merged(builder._options, configs)
-    _refuse_connect(entries)
+    if _is_connect(entries):
+        return _with_entries(builder, _refuse_references(entries))
     result = resolve(entries, settings, providers, strict=strict)
     running = SparkContext._active_spark_context
-    if running is None:
-        SparkContext.getOrCreate(_conf_in_jvm(result))
-        return type(builder)().getOrCreate()
-    _refuse_new_secrets(result, running)
-    fresh = type(builder)()
-    for key, value in _plain(result).items():
-        fresh.config(key, value)
-    return fresh.getOrCreate()
+    if running is not None:
+        _refuse_new_secrets(result, running)
+        return _with_entries(builder, _plain(result))
+    conf = _conf_in_jvm(result)
+    try:
+        SparkContext.getOrCreate(conf)
+    except Exception as error:
+        _refuse_to_quote(error, result)
+        raise
+    return type(builder)().getOrCreate()
 
 
 def resolve_conf(
@@ -89,7 +105,8 @@ def resolve_conf(
     :func:`create_session`.
     """
     settings, entries = _merged(dict(conf.getAll()), configs)
-    _refuse_connect(entries)
+    if _is_connect(entries):
+        _refuse_references(entries)
     return _conf_in_jvm(resolve(entries, settings, providers, strict=strict))
 
 
@@ -101,11 +118,24 @@ def _merged(
     return settings | more_settings, entries | more_entries
 
 
+def _with_entries(builder: SparkSession.Builder, entries: Mapping[str, str]) -> SparkSession:
+    """Return the session of a new builder like *builder* that holds *entries* alone."""
+    fresh = type(builder)()
+    for key, value in entries.items():
+        if key != redaction.REGEX:  # A session's own would take the place of ours.
+            fresh.config(key, value)
+    return fresh.getOrCreate()
+
+
 def _conf_in_jvm(result: ConfigTransformerResult[str]) -> SparkConf:
     from pyspark import SparkConf, SparkContext
 
     secrets = result.plan.references.keys()
-    _refuse_at_birth(secrets)
+    _refuse_too_late(secrets)
+    _refuse_expansion(result)
+    py4j = logging.getLogger("py4j")
+    if py4j.getEffectiveLevel() < logging.INFO:  # It logs all that goes to the JVM.
+        py4j.setLevel(logging.INFO)
     birth = SparkConf(loadDefaults=False)
     birth.setAll(list(_plain(result).items()))
     SparkContext._ensure_initialized(conf=birth)
@@ -121,23 +151,44 @@ def _plain(result: ConfigTransformerResult[str]) -> dict[str, str]:
     return {key: value for key, value in result.data.items() if key not in secrets}
 
 
-def _refuse_connect(entries: Mapping[str, str]) -> None:
-    remote = "spark.remote" in entries or "SPARK_REMOTE" in os.environ
-    mode = entries.get("spark.api.mode", os.environ.get("SPARK_API_MODE", ""))
-    if remote or mode.lower() == "connect":
+def _is_connect(entries: Mapping[str, str]) -> bool:
+    from pyspark.sql.utils import is_remote
+    from pyspark.util import default_api_mode
+
+    remote = "spark.remote" in entries or "SPARK_REMOTE" in os.environ or is_remote()
+    mode = entries.get("spark.api.mode") or os.environ.get("SPARK_API_MODE") or default_api_mode()
+    return remote or mode.lower() == "connect"
+
+
+def _refuse_references(entries: Mapping[str, str]) -> Mapping[str, str]:
+    if keys := sorted(find_all(entries)):
         raise UnsupportedOperation(
-            "Spark Connect: the client would send the values to the server, which shows them to"
-            " whoever asks for its configuration; use a classic session, or resolve_options for"
+            f"{', '.join(keys)}: Spark Connect would send the values to a server that shows them"
+            " to whoever asks for its configuration; use a classic session, or resolve_options for"
             " readers and writers"
         )
+    return entries
 
 
-def _refuse_at_birth(keys: Iterable[str]) -> None:
-    late = sorted(set(keys).intersection(_AT_BIRTH))
+def _refuse_too_late(keys: Iterable[str]) -> None:
+    late = sorted(set(keys).intersection(_NO_REFERENCE_IN))
     if late:
         raise ConfigException(
             f"{', '.join(late)}: read when the JVM starts, from its command line, where no secret"
             " may stand; write the value itself, or resolve the file with resolve-config first"
+        )
+
+
+def _refuse_expansion(result: ConfigTransformerResult[str]) -> None:
+    changed = sorted(
+        key
+        for key in result.plan.references
+        if key.startswith("spark.hadoop.") and "${" in result.data[key]
+    )
+    if changed:
+        raise ConfigException(
+            f"{', '.join(changed)}: the value holds '${{', which Hadoop would expand; hand it to"
+            " readers and writers with resolve_options"
         )
 
 
@@ -149,3 +200,14 @@ def _refuse_new_secrets(result: ConfigTransformerResult[str], running: SparkCont
             f"{', '.join(new)}: a SparkContext is running and takes no secrets any more; stop it"
             " first, or hand them to readers and writers with resolve_options"
         )
+
+
+def _refuse_to_quote(error: Exception, result: ConfigTransformerResult[str]) -> None:
+    """Raise an error of ours in the place of one that quotes a value."""
+    text, values = str(error), result.data
+    long = (key for key in result.plan.references if len(values[key]) > _SHORT)
+    quoted = sorted(key for key in long if values[key] in text)
+    if quoted:
+        raise ConfigException(
+            f"{', '.join(quoted)}: Spark does not take the value: {type(error).__name__}"
+        ) from None

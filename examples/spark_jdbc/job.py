@@ -6,19 +6,22 @@ Run from the top of the repository, after create_database.py; ``make demo`` does
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
+from configproviders import FileConfigProvider
 from configproviders.config_file import read_configs
 from configproviders.spark import create_session, resolve_options
 
 JOB = "examples/spark_jdbc/job.properties"
+SECRETS = "examples/spark_jdbc/secrets.properties"
 RESULT = "examples/spark_jdbc/output/delays.parquet"
 
 
 def main() -> None:
-    """Read the flights, aggregate them, write and print the result, and look for the password."""
+    """Read the flights, aggregate them, write and print the result, and look for the secrets."""
     configs = read_configs(JOB)
     spark_part = {key: value for key, value in configs.items() if key.startswith("spark.")}
     jdbc_part = {
@@ -38,12 +41,21 @@ def main() -> None:
         written = spark.read.parquet(RESULT).orderBy(f.desc("flights"))
         print(f"read in {flights.rdd.getNumPartitions()} partitions:")
         written.show(8)
-        print("what Spark shows of its configuration:")
-        shown = [f"{row.key} = {row.value}" for row in spark.sql("SET").collect()]
-        print("\n".join(line for line in shown if line.startswith("spark.hadoop.")))
-        printed = Path(JOB).read_text() + "\n".join(shown)
-        place = "a" if options["password"] in printed else "no"
-        print(f"the password stands in {place} printed config ({len(shown)} entries)")
+        look_for_secrets(spark)
+
+
+def look_for_secrets(spark: SparkSession) -> None:
+    """Look for each secret where plain PySpark would show it."""
+    gateway: Any = spark.sparkContext._gateway
+    places = {
+        "the job's config": Path(JOB).read_text(),
+        "SET": "\n".join(f"{row.key} = {row.value}" for row in spark.sql("SET").collect()),
+        "the JVM's command line": Path(f"/proc/{gateway.proc.pid}/cmdline").read_text(),
+    }
+    print(next(line for line in places["SET"].splitlines() if line.startswith("spark.hadoop.fs")))
+    for name, secret in FileConfigProvider().get(SECRETS).data.items():
+        found = [place for place, text in places.items() if secret in text]
+        print(f"{name} stands in: {', '.join(found) or 'none of ' + ', '.join(places)}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -77,13 +77,31 @@ def test_a_missing_directory_and_a_file_are_errors(tmp_path: Path) -> None:
 
 
 def test_without_permission_the_error_says_denied(
-    tmp_path: Path, unprivileged: AbstractContextManager[None]
+    public_directory: Path, as_nobody: Callable[[], AbstractContextManager[None]]
 ) -> None:
-    directory = write_all(tmp_path / "dir", {"key": CANARY})
-    directory.chmod(0)
+    directory = write_all(public_directory / "dir", {"key": CANARY, "other": "o"})
+    with as_nobody():
+        assert DirectoryConfigProvider().get(str(directory), {"key"}).data == {"key": CANARY}
 
-    with unprivileged, pytest.raises(LookupDenied, match="Permission denied"):
+    (directory / "key").chmod(0)
+    with as_nobody():
+        data = DirectoryConfigProvider().get(str(directory))
+    assert data.data == {"other": "o"}
+    assert isinstance(data.errors["key"], LookupDenied)
+
+    directory.chmod(0)
+    with as_nobody(), pytest.raises(LookupDenied, match="Permission denied"):
         DirectoryConfigProvider().get(str(directory))
+
+
+def test_a_loop_of_links_is_an_error_of_its_key_alone(tmp_path: Path) -> None:
+    directory = write_all(tmp_path / "dir", {"key": "k"})
+    (directory / "loop").symlink_to("loop")
+
+    for provider in (DirectoryConfigProvider(), configured(allowed_paths=directory)):
+        data = provider.get(str(directory))
+        assert data.data == {"key": "k"}
+        assert "Too many levels of symbolic links" in str(data.errors["loop"])
 
 
 @pytest.mark.parametrize(

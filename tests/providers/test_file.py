@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import os
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -8,11 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from configproviders import ConfigException, ConfigProvider, FileConfigProvider, properties
+from configproviders import (
+    ConfigException,
+    ConfigProvider,
+    ConfigTransformer,
+    FileConfigProvider,
+    properties,
+)
 from configproviders.errors import LookupDenied, LookupFailed, MalformedText, PathNotFound
 from configproviders.testing import CANARY, ConfigProviderContract, Serve
 
 Settled = Callable[..., Path]
+AsNobody = Callable[[], AbstractContextManager[None]]
 
 
 def allowing(*paths: object) -> FileConfigProvider:
@@ -93,9 +102,10 @@ def test_a_byte_order_mark_is_not_part_of_the_first_key(settled: Settled) -> Non
         ("a.json", b"[" * 100_000, "a.json: nested too deeply"),
         ("a.yaml", b"a: 1\npassword: *" + CANARY.encode(), "a.yaml: line 2: column "),
         ("a.yaml", b"a: " + b"[" * 100_000, "a.yaml: nested too deeply"),
-        ("a.yaml", b"a: &a [*a]", "a.yaml: nested too deeply, or within itself"),
+        ("a.yaml", b"a: &a [*a]", "a.yaml: more than 100,000 values"),
         ("a.yaml", b"base: &b {x: 1}\nc:\n  <<: *b", "a.yaml: line 3: merge keys"),
-        ("a.yaml", b"a: !!binary aGk=", "a.yaml: the value of 'a' is a bytes"),
+        ("a.yaml", b"a: 1\n? [b]\n: 2", "a.yaml: line 2: a key is not text"),
+        ("a.toml", b"a = " + b"9" * 5000, "a.toml: the end, or a number"),
         ("a.toml", b"a = 1\nb = " + CANARY.encode(), "a.toml: line 2: column "),
         ("a.json", b'{"a.b": "1", "a": {"b": "2"}}', "a.json: key 'a.b' stands twice"),
     ],
@@ -113,12 +123,31 @@ def test_a_broken_file_names_file_and_line_and_quotes_nothing(
     assert caught.value.__cause__ is None
 
 
-def test_a_yaml_bomb_is_an_error(settled: Settled) -> None:
+@pytest.mark.parametrize("leaf", ["lol", "[]", "{}", "~"])
+def test_a_yaml_bomb_is_an_error(settled: Settled, leaf: str) -> None:
     levels = "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]\n" for n in range(1, 10))
-    file = settled("bomb.yaml", f"l0: &l0 lol\n{levels}")
+    file = settled("bomb.yaml", f"l0: &l0 {leaf}\n{levels}")
 
     with pytest.raises(MalformedText, match="more than 100,000 values"):
         FileConfigProvider().get(str(file))
+
+
+def test_keys_that_would_fill_the_memory_are_an_error(settled: Settled) -> None:
+    file = settled("keys.json", json.dumps({"k" * 300_000: dict.fromkeys(map(str, range(20_000)))}))
+
+    with pytest.raises(MalformedText, match="16 MiB of text"):
+        FileConfigProvider().get(str(file))
+
+
+def test_yaml_s_own_types_are_text(settled: Settled) -> None:
+    file = settled("a.yaml", "a: !!bool hunter2\nb: !!int ''\nc: !!timestamp x\nd: 'null'\n")
+
+    assert FileConfigProvider().get(str(file)).data == {
+        "a": "hunter2",
+        "b": "",
+        "c": "x",
+        "d": "null",
+    }
 
 
 def test_a_file_of_100_megabytes_is_an_error_that_says_the_limit(tmp_path: Path) -> None:
@@ -146,24 +175,79 @@ def test_a_missing_file_a_directory_a_pipe_and_a_loop_of_links_are_errors(tmp_pa
 
 
 def test_without_permission_the_error_says_denied(
-    settled: Settled, unprivileged: AbstractContextManager[None]
+    public_directory: Path, as_nobody: AsNobody
 ) -> None:
-    file = settled("a.properties", {"key": CANARY})
+    file = public_directory / "a.properties"
+    file.write_text(f"key={CANARY}")
+    with as_nobody():
+        assert FileConfigProvider().get(str(file)).data == {"key": CANARY}
+
     file.chmod(0)
 
-    with unprivileged, pytest.raises(LookupDenied, match="Permission denied"):
+    with as_nobody(), pytest.raises(LookupDenied, match="Permission denied"):
         FileConfigProvider().get(str(file))
 
 
-def test_a_parsed_file_is_kept_until_it_changes_on_disk(settled: Settled) -> None:
+@pytest.fixture
+def read() -> list[str]:
+    """List the files that the provider opens from now on: it alone opens without blocking."""
+    names: list[str] = []
+
+    def listen(event: str, arguments: tuple[object, ...]) -> None:
+        if event == "open" and isinstance(flags := arguments[2], int) and flags & os.O_NONBLOCK:
+            names.append(str(arguments[0]))
+
+    sys.addaudithook(listen)
+    return names
+
+
+def test_a_parsed_file_is_kept_until_it_changes_on_disk(settled: Settled, read: list[str]) -> None:
+    file = settled("a.properties", "key=one")
+    provider = FileConfigProvider()
+
+    for _ in range(3):
+        assert provider.get(str(file)).data == {"key": "one"}
+    assert read.count(str(file)) == 1
+
+    os.utime(file)
+    provider.get(str(file))
+    assert read.count(str(file)) == 2
+
+
+def test_a_change_that_keeps_inode_size_and_time_of_the_content_is_seen(settled: Settled) -> None:
+    file = settled("a.properties", "key=one")
+    times = file.stat().st_atime_ns, file.stat().st_mtime_ns
+    provider = FileConfigProvider()
+    provider.get(str(file))
+
+    settled("a.properties", "key=two")
+    os.utime(file, ns=times)
+
+    assert provider.get(str(file)).data == {"key": "two"}
+
+
+def test_closing_forgets_what_was_read(settled: Settled, read: list[str]) -> None:
     file = settled("a.properties", "key=one")
     provider = FileConfigProvider()
     provider.get(str(file))
 
-    settled("a.properties", "key=two")  # Same inode, size and time: it cannot be told apart.
-    assert provider.get(str(file)).data == {"key": "one"}
-    os.utime(file)
-    assert provider.get(str(file)).data == {"key": "two"}
+    provider.close()
+    provider.get(str(file))
+
+    assert read.count(str(file)) == 2
+
+
+def test_a_file_that_is_no_properties_file_does_not_get_its_lines_into_a_message(
+    settled: Settled,
+) -> None:
+    transformer = ConfigTransformer({"file": FileConfigProvider()})
+
+    for secret in ("passw0rd!", f"-----BEGIN KEY-----\n{CANARY}==\n-----END KEY-----\n"):
+        file = settled("raw", secret)
+        with pytest.raises(ConfigException) as caught:
+            transformer.transform({"p": f"${{file:{file}:password}}"}, strict=True)
+        assert "no key 'password' at" in str(caught.value)
+        assert not any(line in str(caught.value) for line in (CANARY, "passw0rd"))
 
 
 def test_a_file_written_a_moment_ago_is_read_again(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ PROPERTIES = [
     *["\\\n", "\\\r\n", "\\\\", "\\u0041", "\\u003d", "\\ud83d\\ude00", "\\ud83d", "\\u00"],
     *["\\uu0041", "key", "value", "ключ", "\u00a0", "\u2028", "\u0085", "\x0b", "\ufeff", "😀"],
 ]
-REFERENCES = ["${", "${", "}", ":", ":", *"${}a \n\\'", "$$", "path", "${a:b}"]
+REFERENCES = ["${", "${", "}", ":", ":", *"${}a \n\\'<>", "$$", "path", "${a:b}"]
+ANGLES = str.maketrans("{}<>", "<>{}")
 
 # Compiled in the JVM by the compiler that Spark brings. Texts travel as ASCII JSON, in which half
 # a surrogate pair survives.
@@ -123,11 +124,18 @@ def test_properties_are_read_and_written_as_java_does(ask: Ask) -> None:
 
 
 def test_references_are_found_where_kafka_s_pattern_finds_them(ask: Ask) -> None:
-    texts = texts_of(REFERENCES)
+    texts = [text.replace("$<", "$ <") for text in texts_of(REFERENCES)]
     matches = 0
 
     for text, answer in zip(texts, ask("references", texts), strict=True):
         assert [list(reference) for reference in find(text)] == answer, text
+        mirrored = [list(reference) for reference in find(text.translate(ANGLES))]
+        expected = [[*map(mirror, parts), start] for *parts, start in answer]
+        assert mirrored == expected, text
         matches += len(answer)
 
-    assert matches > TEXTS / 2
+    assert matches > TEXTS / 3
+
+
+def mirror(text: str) -> str:
+    return text.translate(ANGLES)

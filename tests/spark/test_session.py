@@ -45,6 +45,8 @@ def test_a_secret_arrives_in_the_session_and_is_on_no_command_line(
         "config.providers=secrets\n"
         "config.providers.secrets.class=file\n"
         "spark.hadoop.fs.x.apikey=${secrets:s.properties:key}\n"
+        "spark.hadoop.topology.script.file.name=${secrets:s.properties:key}\n"
+        "spark.hive.metastore.dsn=${secrets:s.properties:key}\n"
         "spark.sql.shuffle.partitions=3\n"
         "spark.eventLog.enabled=true\n"
         "spark.eventLog.compress=false\n"
@@ -56,7 +58,9 @@ def test_a_secret_arrives_in_the_session_and_is_on_no_command_line(
         SETUP
         + """
 configured = builder().config("spark.my.dsn", "$<secrets:s.properties:region>")
+logging.basicConfig(level=logging.DEBUG, filename="debug.log")
 spark = create_session(configured, "job.properties")
+logging.getLogger().setLevel(logging.WARNING)
 conf = spark.sparkContext.getConf()
 print(json.dumps({
     "hadoop": spark.sparkContext._jsc.hadoopConfiguration().get("fs.x.apikey"),
@@ -85,6 +89,7 @@ spark.stop()
     assert "(?i)secret|password|token" in seen["regex"]
     assert "spark.app" in seen["command lines"] or "pyspark-shell" in seen["command lines"]
     assert CANARY not in seen["command lines"]
+    assert CANARY not in (tmp_path / "debug.log").read_text()
     logs = [file for file in (tmp_path / "events").rglob("*") if file.is_file()]
     assert logs
     assert all(b"spark.my.dsn" in file.read_bytes() or "status" in file.name for file in logs)
@@ -96,8 +101,10 @@ def test_a_running_session_takes_plain_entries_but_no_new_secret(in_a_process: I
         SETUP
         + """
 one = create_session(builder(), {"spark.a": "${file:s.properties:key}"})
-two = create_session(builder(), {"spark.a": "${file:s.properties:key}", "spark.plain": True})
+again = {"spark.a": "${file:s.properties:key}", "spark.plain": True, "spark.redaction.regex": "x"}
+two = create_session(builder(), again)
 print(one is two, two.conf.get("spark.plain"))
+print("shown" if "canary-" in str(two.sql("SET").collect()) else "redacted")
 try:
     create_session(builder(), {"spark.b": "${file:s.properties:key}", "spark.c": "x"})
 except ConfigException as error:
@@ -106,7 +113,7 @@ print(two.conf.get("spark.c", "not set"))
 """
     )
 
-    assert out.splitlines()[0] == "True true"
+    assert out.splitlines()[:2] == ["True true", "redacted"]
     assert "spark.b: a SparkContext is running and takes no secrets any more" in out
     assert out.splitlines()[-1] == "not set"
     assert CANARY not in out
@@ -157,20 +164,44 @@ print(SparkContext._jvm)
     assert out.splitlines()[-1] == "None"
 
 
-def test_a_secret_that_would_come_too_late_is_refused(in_a_process: InAProcess) -> None:
+def test_what_would_come_too_late_or_be_changed_is_refused_before_a_jvm_starts(
+    in_a_process: InAProcess,
+) -> None:
     out = in_a_process(
         SETUP
         + """
-try:
-    create_session(builder(), {"spark.driver.memory": "${file:s.properties:key}"})
-except ConfigException as error:
-    print(error)
+live = {"live": StaticConfigProvider({"p": {"k": "pre${user.name}post"}})}
+for key in ("spark.driver.memory", "spark.jars", "spark.hadoop.fs.x.key"):
+    try:
+        create_session(builder(), {key: "${live:p:k}"}, providers=live)
+    except ConfigException as error:
+        print(error)
 print(SparkContext._jvm)
 """
     )
 
-    assert out.startswith("spark.driver.memory: read when the JVM starts, from its command line")
-    assert out.splitlines()[-1] == "None"
+    memory, jars, hadoop, jvm = out.splitlines()
+    assert memory.startswith("spark.driver.memory: read when the JVM starts")
+    assert jars.startswith("spark.jars: read when the JVM starts")
+    assert hadoop.startswith("spark.hadoop.fs.x.key: the value holds '${', which Hadoop would")
+    assert "post" not in out
+    assert jvm == "None"
+
+
+def test_a_value_that_spark_refuses_is_not_quoted(in_a_process: InAProcess) -> None:
+    out = in_a_process(
+        SETUP
+        + """
+import traceback
+try:
+    create_session(builder(), {"spark.driver.port": "${file:s.properties:key}"})
+except ConfigException:
+    print(traceback.format_exc())
+"""
+    )
+
+    assert "ConfigException: spark.driver.port: Spark does not take the value: " in out
+    assert CANARY not in out
 
 
 @pytest.mark.parametrize(
@@ -188,13 +219,16 @@ def test_spark_connect_is_refused_with_the_reason(
     out = in_a_process(
         SETUP
         + f"""
-try:
-    create_session(SparkSession.builder, {configs!r})
-except ConfigException as error:
-    print(error)
+configs = {configs!r} | {{"spark.a": "${{file:s.properties:key}}"}}
+for act in (lambda: create_session(SparkSession.builder, configs),
+            lambda: resolve_conf(SparkConf(), configs)):
+    try:
+        act()
+    except ConfigException as error:
+        print(error)
 """,
         **environ,
     )
 
-    assert out.startswith("Spark Connect: the client would send the values to the server")
-    assert "resolve_options" in out
+    refusal = "spark.a: Spark Connect would send the values to a server that shows them"
+    assert [line.startswith(refusal) for line in out.splitlines()] == [True, True]

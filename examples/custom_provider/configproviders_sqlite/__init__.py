@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Collection, Mapping
 from contextlib import closing
+from pathlib import Path
 
-from configproviders import ConfigData, ConfigProvider
+from configproviders import ConfigData, ConfigException, ConfigProvider
 from configproviders.config_def import STRING, ConfigDef, ConfigKey
 from configproviders.errors import PathNotFound, ProviderUnavailable
 
@@ -26,11 +27,14 @@ class SqliteConfigProvider(ConfigProvider):
         """Take the settings; raise :class:`ConfigException` for a wrong one."""
         self.config_def.validate(configs)
         self._database = DATABASE.read(configs)
+        if not self._database:
+            raise ConfigException("setting 'database' is missing: the file of the database")
 
     def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
         """Return the values of *keys* at *path*."""
+        uri = f"{Path(self._database or '').absolute().as_uri()}?mode=ro"
         try:
-            with closing(sqlite3.connect(f"file:{self._database}?mode=ro", uri=True)) as database:
+            with closing(sqlite3.connect(uri, uri=True)) as database:
                 rows = database.execute("SELECT key, value FROM secrets WHERE path = ?", [path])
                 values = dict(rows.fetchall())
         except sqlite3.Error as error:
