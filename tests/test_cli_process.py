@@ -8,6 +8,7 @@ import resource
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,6 +134,28 @@ def test_a_closed_standard_output_is_an_error_that_names_the_way_out() -> None:
 
     assert done.returncode == 2
     assert "standard output is closed: name a file with -o" in done.stderr
+
+
+def test_an_input_that_does_not_block_is_read_to_its_end() -> None:
+    ours, theirs = os.pipe()
+    os.set_blocking(ours, False)
+    process = subprocess.Popen([*COMMAND, "-"], stdin=ours, stdout=subprocess.PIPE, text=True)
+    os.write(theirs, b"a=1\npass")
+    with process:
+        os.close(ours)
+        time.sleep(0.5)  # By now a reader that does not wait is done.
+        os.write(theirs, b"word=x\n")
+        os.close(theirs)
+        out, _ = process.communicate(timeout=20)
+
+    assert out == "a=1\npassword=x\n"
+
+
+def test_a_full_standard_error_changes_no_exit_code() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*COMMAND, "missing.properties"], stderr=full, check=False)
+
+    assert done.returncode == 2
 
 
 def test_a_reader_that_leaves_ends_it_in_silence() -> None:

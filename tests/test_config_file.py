@@ -77,6 +77,20 @@ def test_json_that_only_resembles_a_connector_is_taken_as_it_is(
     assert read_configs(str(tmp_path / "c.json")) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"config.providers.f.param.allowed.paths": []}', "allowed.paths' is empty: write text"),
+        ('{"name": "a", "config": {"name": "b"}}', "the connector has one name, and another"),
+    ],
+)
+def test_what_would_be_lost_is_an_error(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "c.json").write_text(text)
+
+    with pytest.raises(ConfigException, match=reason):
+        read_configs(str(tmp_path / "c.json"))
+
+
 def test_a_format_that_does_not_exist_is_an_error_that_lists_them(tmp_path: Path) -> None:
     with pytest.raises(ConfigException, match="no format named 'ini'; there are: 'json'"):
         read_configs(str(tmp_path / "a"), text_format="ini")

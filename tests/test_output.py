@@ -13,13 +13,23 @@ from configproviders import ConfigException, properties
 from configproviders.output import encode, environment, render, write
 
 CONFIGS = {"a.b": "x y", "c": "it's\n'quoted' $HOME", "no": "0123", "ü": "ß", "e": ""}
+AMBIGUOUS = {"next line": "a\x85b", "number": "12e5", "octal": "0o14", "long": "word " * 100}
 
 
 def test_every_format_can_be_read_back() -> None:
     assert properties.loads(render(CONFIGS, "properties")) == CONFIGS
     assert properties.loads(render(CONFIGS, "spark")) == CONFIGS
     assert json.loads(render(CONFIGS, "json")) == CONFIGS
-    assert yaml.safe_load(render(CONFIGS, "yaml")) == CONFIGS
+    assert yaml.safe_load(render(CONFIGS | AMBIGUOUS, "yaml")) == CONFIGS | AMBIGUOUS
+
+
+def test_every_value_stands_in_quotes_in_yaml() -> None:
+    assert render({"k": "12e5"}, "yaml") == '"k": "12e5"\n'
+
+
+def test_a_variable_that_no_shell_takes_is_an_error() -> None:
+    with pytest.raises(ConfigException, match="starts with a digit: 1A"):
+        render({"1a": "x"}, "env")
 
 
 def test_the_env_format_is_read_back_by_a_shell(tmp_path: Path) -> None:

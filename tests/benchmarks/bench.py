@@ -21,7 +21,6 @@ import pyspark
 
 from configproviders import ConfigProvider, ConfigTransformer, FileConfigProvider, reference
 from configproviders.properties import dumps
-from configproviders.reference import find
 from configproviders.testing import StaticConfigProvider
 
 HERE = Path(__file__).parent
@@ -60,7 +59,7 @@ def write_config(directory: Path) -> dict[str, str]:
 
 
 def kafka_classpath(directory: Path) -> str | None:
-    """Fetch Kafka's classes and compile the baseline; return the class path."""
+    """Fetch Kafka's classes and compile the baseline, which is not to be measured."""
     if not (shutil.which("javac") and shutil.which("mvn")):
         return None
     _, name, version = KAFKA.split(":")
@@ -83,10 +82,16 @@ def bench_transform(directory: Path, config: dict[str, str], classpath: str) -> 
     for mode, provider in providers.items():
         transformer = ConfigTransformer({"file": provider})
 
+        def forget(provider: ConfigProvider = provider) -> None:
+            reference._remembered.cache_clear()
+            provider.close()  # With it go the files that were kept.
+
         def warm(transformer: ConfigTransformer = transformer) -> float:
             return cpu_micros(lambda: transformer.transform(dict(config)))
 
-        def cold(transformer: ConfigTransformer = transformer) -> float:
+        def cold(
+            transformer: ConfigTransformer = transformer, forget: Callable[[], None] = forget
+        ) -> float:
             return cpu_micros(lambda: transformer.transform(dict(config)), before=forget)
 
         with kafka(classpath, mode, directory / "config.properties") as baseline:
@@ -95,20 +100,17 @@ def bench_transform(directory: Path, config: dict[str, str], classpath: str) -> 
         show(f"transform, {mode}, cold", rounds["cold"], "Kafka's", goal=1)
 
 
-def forget() -> None:
-    """Make the next call parse every text anew."""
-    reference._remembered.cache_clear()
-
-
-def cpu_micros(call: Callable[[], object], before: Callable[[], None] = lambda: None) -> float:
+def cpu_micros(
+    call: Callable[[], object], before: Callable[[], None] = lambda: None, calls: int = CALLS
+) -> float:
     """Return the CPU time of one call, over many."""
     spent = 0
-    for _ in range(CALLS):
+    for _ in range(calls):
         before()
         start = time.thread_time_ns()
         call()
         spent += time.thread_time_ns() - start
-    return spent / 1e3 / CALLS
+    return spent / 1e3 / calls
 
 
 @contextmanager
@@ -183,14 +185,17 @@ def spread(values: Sequence[float], form: str) -> str:
 
 
 def bench_hostile_text() -> None:
-    """Show that the time of ``find`` grows as the text does, whatever the text."""
+    """Show that the time of ``transform`` grows as the text does, whatever the text."""
+    transformer = ConfigTransformer({})
     for unit in ("${a:", "$<${:>"):
         times = {}
         for length in (10_000, 100_000, 1_000_000):
-            text = (unit * length)[:length]
-            start = time.thread_time_ns()
-            find(text)
-            times[length] = (time.thread_time_ns() - start) / 1e3
+            config = {"key": (unit * length)[:length]}
+
+            def call(config: dict[str, str] = config) -> object:
+                return transformer.transform(config)
+
+            times[length] = statistics.median(cpu_micros(call, calls=1) for _ in range(5))
         ratio = times[1_000_000] / times[10_000] / 100
         shown = ", ".join(f"{length:,}: {micros:,.0f} µs" for length, micros in times.items())
         print(f"{ratio:.2f} x  a straight line, characters of {unit!r} repeated: {shown}")

@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import pytest
@@ -309,6 +309,31 @@ def test_a_path_outside_is_refused_also_by_dots_a_link_or_a_common_beginning(
     ):
         with pytest.raises(LookupDenied, match="is refused: it is not within"):
             provider.get(str(path))
+
+
+def test_a_directory_swapped_for_a_link_while_it_is_read_leads_nowhere(tmp_path: Path) -> None:
+    for place, value in (("inside/d", "inside"), ("outside", CANARY)):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "f").write_text(f"key={value}")
+    (tmp_path / "inside" / "l").symlink_to(tmp_path / "outside")
+    done = threading.Event()
+
+    def swap() -> None:
+        inside = tmp_path / "inside"
+        for _ in range(3000):
+            for one, two in (("d", "x"), ("l", "d"), ("d", "l"), ("x", "d")):
+                (inside / one).rename(inside / two)
+        done.set()
+
+    writer = threading.Thread(target=swap)
+    writer.start()
+    provider, seen = allowing(tmp_path / "inside"), set()
+    while not done.is_set():
+        with suppress(LookupFailed):
+            seen.add(provider.get(str(tmp_path / "inside" / "d" / "f")).data["key"])
+    writer.join()
+
+    assert CANARY not in seen
 
 
 def test_an_allowed_path_may_itself_be_a_link(settled: Settled, tmp_path: Path) -> None:
