@@ -179,10 +179,7 @@ def _flat(document: object, *, whole: bool = False) -> dict[str, str]:
         for name, child in _children(node):
             children.append((f"{key}.{name}" if key else name, child))
             nodes, characters = nodes + 1, characters + len(children[-1][0])
-            if nodes > _MAX_VALUES or characters > MAX_BYTES:
-                raise MalformedText(
-                    f"more than {_MAX_VALUES:,} values, or {MAX_BYTES >> 20} MiB of text"
-                )
+            _refuse_excess(nodes, characters)
         waiting.extend(reversed(children))
         if whole and key and node in ([], {}):
             raise MalformedText(f"the value of {shorten(key)!r} is empty: write text")
@@ -191,7 +188,14 @@ def _flat(document: object, *, whole: bool = False) -> dict[str, str]:
                 raise MalformedText(f"key {shorten(key)!r} stands twice, nested and with a dot")
             flat[key] = _text(node)
             characters += len(flat[key])
+            _refuse_excess(nodes, characters)
     return flat
+
+
+def _refuse_excess(nodes: int, characters: int) -> None:
+    # Aliases and long keys make much out of a small file.
+    if nodes > _MAX_VALUES or characters > MAX_BYTES:
+        raise MalformedText(f"more than {_MAX_VALUES:,} values, or {MAX_BYTES >> 20} MiB of text")
 
 
 def _children(node: object) -> Iterable[tuple[str, object]]:

@@ -132,11 +132,19 @@ def test_a_yaml_bomb_is_an_error(settled: Settled, leaf: str) -> None:
         FileConfigProvider().get(str(file))
 
 
-def test_keys_that_would_fill_the_memory_are_an_error(settled: Settled) -> None:
-    file = settled("keys.json", json.dumps({"k" * 300_000: dict.fromkeys(map(str, range(20_000)))}))
-
-    with pytest.raises(MalformedText, match="16 MiB of text"):
-        FileConfigProvider().get(str(file))
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("a.json", json.dumps({"k" * 300_000: list(range(20_000))}), "16 MiB of text"),
+        ("a.yaml", f"a: &a {'x' * 100_000}\nb: [{'*a, ' * 20_000}]", "16 MiB of text"),
+        ("a.toml", "a." * 20_000 + "b = 1", "nested too deeply"),
+    ],
+)
+def test_a_small_file_that_would_fill_the_memory_is_an_error(
+    settled: Settled, name: str, text: str, reason: str
+) -> None:
+    with pytest.raises(MalformedText, match=reason):
+        FileConfigProvider().get(str(settled(name, text)))
 
 
 def test_yaml_s_own_types_are_text(settled: Settled) -> None:
