@@ -48,10 +48,11 @@ bench: install java
 
 cover: install java
 	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 build: install
 	$(BIN)/python -m build
 
 clean:
-	rm -rf $(VENV) dist build .coverage .mypy_cache .pytest_cache .ruff_cache examples/spark_jdbc/output
+	rm -rf $(VENV) dist build .coverage* .mypy_cache .pytest_cache .ruff_cache examples/spark_jdbc/output

@@ -4,6 +4,8 @@ Nested keys are joined with dots, and the items of a list are numbered from 0. I
 value is text as it was typed: ``no``, ``0123`` and ``1.10`` stay what they are; TOML's integers and
 dates come out as Python writes them. A null is no value. No message quotes the text: it may be a
 secret that was not quoted right.
+
+The module is pure; the readers of JSON, TOML and YAML are loaded when one is needed.
 """
 
 from __future__ import annotations

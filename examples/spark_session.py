@@ -20,6 +20,7 @@ def main() -> None:
             SparkSession.builder.master("local[1]")
             .appName("spark_session")
             .config("spark.ui.enabled", "false")
+            .config("spark.driver.host", "127.0.0.1")
             .config("spark.hadoop.fs.s3a.secret.key", f"${{file:{secrets}:secret.key}}")
         )
         with create_session(builder) as spark:
