@@ -59,6 +59,7 @@ class DirectoryConfigProvider(ConfigProvider):
         """
         if not path:
             return ConfigData({}, errors={key: _no_path(key) for key in keys or ()})
+        path = os.fspath(path)
         for _ in range(_files.ATTEMPTS):
             names = self._names(path)
             asked = names if keys is None else names.intersection(keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Collection, Mapping
 
@@ -46,7 +47,7 @@ class FileConfigProvider(ConfigProvider):
         """
         if not path:
             return ConfigData({}, errors={key: _no_path(key) for key in keys or ()})
-        entries = self._entries(path)
+        entries = self._entries(os.fspath(path))
         if keys is None:
             return ConfigData(entries)
         # A line without a value may be a bare secret, in a file that is no properties file.

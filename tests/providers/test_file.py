@@ -49,6 +49,12 @@ def test_data_is_a_dict_of_str(settled: Settled) -> None:
     }
 
 
+def test_a_path_object_is_taken_too(settled: Settled) -> None:
+    file = settled("a.properties", "key=value")
+
+    assert FileConfigProvider().get(file).data == {"key": "value"}  # type: ignore[arg-type]  # Text is promised, a path works.
+
+
 def test_an_empty_path_holds_nothing_and_the_message_shows_the_right_form() -> None:
     data = FileConfigProvider().get("", {"password"})
 
