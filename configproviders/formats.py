@@ -41,24 +41,24 @@ def decode(content: bytes, encoding: str = "utf-8-sig") -> str:
     raise MalformedText(f"line {line}: not UTF-8")
 
 
-def parse(text: str, text_format: str) -> dict[str, str]:
-    """Read *text*, whose format is a key of ``FORMATS``; raise :class:`MalformedText`."""
+def parse(text: str, text_format: str, *, whole: bool = False) -> dict[str, str]:
+    """Read *text*, whose format is a key of ``FORMATS``; raise :class:`MalformedText`.
+
+    With *whole*, an empty list or mapping is an error, since no text stands for it.
+    """
     if text_format == "properties":
         return properties.loads(text)
-    return _flat(FORMATS[text_format](text))
+    return _flat(FORMATS[text_format](text), whole=whole)
 
 
 def parse_config(text: str, text_format: str) -> dict[str, str]:
     """Read *text* like :func:`parse`, and the JSON of a Kafka Connect connector as its config.
 
     That is ``{"name": …, "config": {…}}``, also with what Connect's answers add to it; the name
-    becomes an entry of the config. An empty list or mapping is an error, since no text stands for
-    it and a setting must not be lost.
+    becomes an entry of the config. It is read *whole*: no setting may be lost.
     """
-    if text_format == "properties":
-        return properties.loads(text)
     if text_format != "json":
-        return _flat(FORMATS[text_format](text), whole=True)
+        return parse(text, text_format, whole=True)
     document = _json(text)
     if (
         isinstance(document, dict)
@@ -169,7 +169,7 @@ FORMATS: dict[str, Callable[[str], object]] = {
 }
 
 
-def _flat(document: object, *, whole: bool = False) -> dict[str, str]:
+def _flat(document: object, *, whole: bool) -> dict[str, str]:
     if not isinstance(document, dict):
         raise MalformedText("the top level is not a mapping of names to values")
     flat: dict[str, str] = {}

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from . import properties
 from .errors import ConfigException
@@ -71,7 +72,8 @@ def write(content: bytes, path: str) -> None:
         raise ConfigException(f"cannot write {path!r}: {reason}") from error
     finally:
         if temporary is not None:
-            os.unlink(temporary)
+            with suppress(FileNotFoundError):  # A signal may come when it is in place already.
+                os.unlink(temporary)
 
 
 def _json(configs: Mapping[str, str]) -> str:

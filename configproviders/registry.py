@@ -113,8 +113,9 @@ def _names(configs: Mapping[str, object]) -> list[str]:
 
 def _refuse_strays(configs: Mapping[str, object], names: Collection[str]) -> None:
     for key in split_settings(configs)[0]:
-        known = [f"{SETTING}.{name}.{part}" for name in names for part in ("class", "param.")]
-        if key == SETTING or key.startswith(tuple(known)):
+        classes = {f"{SETTING}.{name}.class" for name in names}
+        params = tuple(f"{SETTING}.{name}.param." for name in names)
+        if key == SETTING or key in classes or key.startswith(params):
             continue
         raise ConfigException(
             f"{key!r} sets up no provider: {SETTING} lists {', '.join(names) or 'none'}, and each"

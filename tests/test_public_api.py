@@ -39,7 +39,7 @@ def test_every_name_can_be_imported_and_says_what_it_is(name: str) -> None:
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'VaultProvider'"):
-        configproviders.VaultProvider  # noqa: B018
+        configproviders.VaultProvider  # noqa: B018  To ask is the test.
 
 
 def test_the_names_for_spark_are_these() -> None:

@@ -98,6 +98,7 @@ def test_a_name_without_class_is_an_error_that_lists_what_there_is() -> None:
         "config.providers.g.class",
         "config.providers.f.params.allowed.paths",
         "config.providers.f.allowed.paths",
+        "config.providers.f.classes",
     ],
 )
 def test_a_setting_that_belongs_to_no_provider_is_an_error_and_not_passed_over(stray: str) -> None:

@@ -85,10 +85,10 @@ def create_session(
     conf = _conf_in_jvm(result)
     try:
         SparkContext.getOrCreate(conf)
+        return type(builder)().getOrCreate()
     except Exception as error:
         _refuse_to_quote(error, result)
         raise
-    return type(builder)().getOrCreate()
 
 
 def resolve_conf(
@@ -174,8 +174,8 @@ def _refuse_too_late(keys: Iterable[str]) -> None:
     late = sorted(set(keys).intersection(_NO_REFERENCE_IN))
     if late:
         raise ConfigException(
-            f"{', '.join(late)}: read when the JVM starts, from its command line, where no secret"
-            " may stand; write the value itself, or resolve the file with resolve-config first"
+            f"{', '.join(late)}: no reference may stand there, since Spark takes it from the"
+            " command line of the JVM, or quotes it in errors; write the value itself"
         )
 
 

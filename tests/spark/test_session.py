@@ -181,8 +181,9 @@ print(SparkContext._jvm)
     )
 
     memory, jars, hadoop, jvm = out.splitlines()
-    assert memory.startswith("spark.driver.memory: read when the JVM starts")
-    assert jars.startswith("spark.jars: read when the JVM starts")
+    reason = "no reference may stand there, since Spark takes it from the command line of the JVM"
+    assert memory.startswith(f"spark.driver.memory: {reason}")
+    assert jars.startswith(f"spark.jars: {reason}")
     assert hadoop.startswith("spark.hadoop.fs.x.key: the value holds '${', which Hadoop would")
     assert "post" not in out
     assert jvm == "None"
