@@ -12,7 +12,7 @@ $(VENV)/installed: pyproject.toml examples/custom_provider/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/pip install --quiet --group dev --editable '.[spark]' --editable examples/custom_provider
+	$(BIN)/pip install --quiet --group dev --editable '.[all]' --editable examples/custom_provider
 	touch $@
 
 # Spark 4.3 starts with the module jdk.incubator.vector, which cut-down runtimes lack.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Generic, Literal, TypeVar
 
 from .errors import ConfigException, there_is
@@ -25,29 +26,47 @@ class ConfigType(Generic[T_co]):
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigKey(Generic[T_co, D_co]):
-    """One setting. Its default has a type of its own, so that ``None`` can mean *not set*.
+class Alias(Generic[T_co]):
+    """The name that another provider has for a setting; *type*, if its unit or spelling differs."""
 
-    *parse* turns the text into a value and raises ``ValueError`` for text it refuses.
-    """
+    name: str
+    origin: str
+    type: ConfigType[T_co] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigKey(Generic[T_co, D_co]):
+    """One setting. Its default has a type of its own, so that ``None`` can mean *not set*."""
 
     name: str
     type: ConfigType[T_co]
     default: D_co
     importance: Importance
     doc: str
+    aliases: tuple[Alias[T_co], ...] = ()
 
     def read(self, configs: Mapping[str, object]) -> T_co | D_co:
-        """Return the value in *configs*, or the default; raise :class:`ConfigException`."""
-        value = configs.get(self.name)
-        if value is None:
+        """Return the value in *configs*, or the default; raise :class:`ConfigException`.
+
+        An alias counts like the name itself; two of them must mean the same.
+        """
+        types = {self.name: self.type}
+        types.update((alias.name, alias.type or self.type) for alias in self.aliases)
+        given = [name for name in types if configs.get(name) is not None]
+        if not given:
             return self.default
-        try:
-            return self.type.parse(str(value))
-        except ValueError as error:
-            raise ConfigException(
-                f"setting {self.name!r} is not a {self.type.name}: {error}"
-            ) from error
+        value, *others = (_parsed(name, types[name], configs[name]) for name in given)
+        for name, other in zip(given[1:], others, strict=True):
+            if other != value:
+                raise ConfigException(f"settings {given[0]!r} and {name!r} differ: keep one")
+        return value
+
+
+def _parsed(name: str, config_type: ConfigType[T_co], value: object) -> T_co:
+    try:
+        return config_type.parse(str(value))
+    except ValueError as error:
+        raise ConfigException(f"setting {name!r} is not a {config_type.name}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +83,10 @@ class ConfigDef:
 
         A misspelt ``allowed.paths`` that was passed over would allow everything.
         """
+        aliases = {alias.name for key in self.keys for alias in key.aliases}
         known = [key.name for key in self.keys]
         for name in configs:
-            if name not in known:
+            if name not in known and name not in aliases:
                 raise ConfigException(f"no setting named {name!r}; {there_is(name, known)}")
         for key in self.keys:
             key.read(configs)
@@ -79,5 +99,29 @@ def _boolean(text: str) -> bool:
     return word == "true"
 
 
+def _whole_number(text: str) -> int:
+    if not (text.strip().isascii() and text.strip().isdigit()):
+        raise ValueError("write digits")
+    return int(text)
+
+
+def one_of(*words: str, **synonyms: str) -> ConfigType[str]:
+    """Return the type of a setting that is one of *words*, in any case; *synonyms* mean one."""
+    meanings = {word: word for word in words} | synonyms
+
+    def parse(text: str) -> str:
+        word = text.strip().lower()
+        if word not in meanings:
+            raise ValueError(f"write one of {', '.join(words)}")
+        return meanings[word]
+
+    return ConfigType("known word", parse)
+
+
 STRING = ConfigType("string", str)
 BOOLEAN = ConfigType("boolean", _boolean)
+WHOLE_NUMBER = ConfigType("whole number", _whole_number)
+MILLISECONDS = ConfigType(
+    "number of milliseconds", lambda text: timedelta(milliseconds=_whole_number(text))
+)
+SECONDS = ConfigType("number of seconds", lambda text: timedelta(seconds=_whole_number(text)))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from .config_def import ConfigDef
-from .errors import UnsupportedOperation
+from .errors import ConfigException, UnsupportedOperation, plugin_failure
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -31,6 +31,12 @@ class ConfigProvider(ABC):
     config_def: ClassVar[ConfigDef] = ConfigDef()
     """The settings that :meth:`configure` takes, for documentation and validation."""
 
+    waits: ClassVar[bool] = True
+    """Whether :meth:`get` waits for a network: then several lookups run at the same time."""
+
+    values_outlive_it: bool = False
+    """Set by who hands values to what lives on: then :meth:`close` must not revoke them."""
+
     def configure(self, configs: Mapping[str, object]) -> None:
         """Take the settings under ``config.providers.<name>.param.``, without that prefix.
 
@@ -52,6 +58,41 @@ class ConfigProvider(ABC):
         Raises :class:`LookupFailed` or one of its kinds, or :class:`MalformedText` for what is
         there and cannot be read.
         """
+
+    def batches(self, paths: Collection[str]) -> Iterable[Collection[str]]:
+        """Return *paths* in groups, each of which :meth:`get_many` fetches in one call.
+
+        Pure. By default all are one group if :meth:`get_many` is not the one from here, and else
+        each is alone.
+        """
+        if type(self).get_many is ConfigProvider.get_many:
+            return [(path,) for path in paths]
+        return [paths]
+
+    def get_many(
+        self, lookups: Mapping[str, Collection[str] | None]
+    ) -> Mapping[str, ConfigData | ConfigException]:
+        """Return for each path of *lookups*, with its keys, what :meth:`get` returns or raises.
+
+        By default they are asked for one by one.
+        """
+        answers: dict[str, ConfigData | ConfigException] = {}
+        for path, keys in lookups.items():
+            try:
+                answers[path] = self.get(path, keys)
+            except ConfigException as error:
+                answers[path] = error
+            except Exception as error:  # noqa: BLE001  The border around a plugin.
+                answers[path] = plugin_failure(self, error)
+        return answers
+
+    def policy(self, lookups: Mapping[str, Collection[str]], *, online: bool = False) -> str:
+        """Return the least policy, in the backend's own language, that allows *lookups*.
+
+        What the settings do not say is a placeholder in angle brackets; with *online* the backend
+        may be asked. Raises :class:`UnsupportedOperation` if the backend has no policies.
+        """
+        raise UnsupportedOperation(f"{type(self).__name__} needs no policy of a backend")
 
     def subscribe(self, path: str, keys: Collection[str], callback: ConfigChangeCallback) -> None:
         """Call *callback* when a value of *keys* at *path* changes; no keys means all of them.

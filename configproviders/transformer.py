@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Generic
 
 from .data import ConfigData
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
 
     from .provider import ConfigProvider
 
+LOOKUP_CONCURRENCY = 16
+"""How many lookups wait for backends at the same time, if nothing else is said."""
+
 Answer = ConfigData | ConfigException
+_Call = tuple["ConfigProvider", str, Mapping[str, AbstractSet[str]]]
 _HINTS = 10
 
 
@@ -54,28 +59,63 @@ class ConfigTransformer:
     """
 
     def __init__(
-        self, providers: Mapping[str, ConfigProvider], pattern: re.Pattern[str] | None = None
+        self,
+        providers: Mapping[str, ConfigProvider],
+        pattern: re.Pattern[str] | None = None,
+        *,
+        concurrency: int = LOOKUP_CONCURRENCY,
     ) -> None:
         """Take the providers by the names that references use.
 
-        *pattern* replaces the grammar; see :func:`configproviders.reference.find`. Raises
-        :class:`ConfigException` if it lacks the groups.
+        *pattern* replaces the grammar; see :func:`configproviders.reference.find`. At most
+        *concurrency* lookups wait for backends at the same time. Raises :class:`ConfigException`
+        if *pattern* lacks the groups, or *concurrency* is not positive.
         """
         if pattern is not None:
             find("", pattern)
+        if concurrency < 1:
+            raise ConfigException(f"lookup.concurrency is {concurrency}: write 1 or more")
         self._providers = dict(providers)
         self._pattern = pattern
+        self._concurrency = concurrency
 
     def plan(self, configs: Mapping[str, object]) -> LookupPlan:
         """Return what :meth:`transform` would ask of whom, without asking."""
         return LookupPlan.of(configs, self._providers, pattern=self._pattern)
 
     def fetch(self, plan: LookupPlan) -> dict[Location, Answer]:
-        """Ask each location of *plan* once; an error stands in the place of an answer."""
-        return {
-            location: _ask(self._providers[location.provider], location, keys)
-            for location, keys in plan.lookups.items()
-        }
+        """Ask each location of *plan* once; an error stands in the place of an answer.
+
+        What a provider takes in one call goes together; calls that wait for a backend run in
+        threads, so that the time is that of the slowest and not of all.
+        """
+        at_once, waiting = self._calls(plan)
+        answers: dict[Location, Answer] = {}
+        if len(waiting) > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(min(self._concurrency, len(waiting)), "lookup") as threads:
+                for asked in threads.map(_ask, *zip(*waiting, strict=True)):
+                    answers.update(asked)
+        else:
+            at_once += waiting
+        for provider, name, lookups in at_once:
+            answers.update(_ask(provider, name, lookups))
+        return {location: answers[location] for location in plan.lookups}
+
+    def _calls(self, plan: LookupPlan) -> tuple[list[_Call], list[_Call]]:
+        """Return the calls that *plan* comes to: those that answer at once, and all others."""
+        paths: defaultdict[str, dict[str, AbstractSet[str]]] = defaultdict(dict)
+        for location, keys in plan.lookups.items():
+            paths[location.provider][location.path] = keys
+        at_once: list[_Call] = []
+        waiting: list[_Call] = []
+        for name, lookups in paths.items():
+            provider = self._providers[name]
+            calls = waiting if provider.waits else at_once
+            for batch in _batches(provider, lookups):
+                calls.append((provider, name, {path: lookups[path] for path in batch}))
+        return at_once, waiting
 
     def transform(
         self, configs: Mapping[str, V], *, strict: bool = False
@@ -136,20 +176,38 @@ def _missing(use: Use, available: Collection[str] | None) -> KeyNotFound:
     return KeyNotFound(f"no key {shorten(use.key)!r} at {place}{f'; {hint}' if hint else count}")
 
 
-def _ask(provider: ConfigProvider, location: Location, keys: AbstractSet[str]) -> Answer:
+def _batches(
+    provider: ConfigProvider, lookups: Mapping[str, AbstractSet[str]]
+) -> Iterable[Collection[str]]:
+    """Return the paths as *provider* batches them, each of them once whatever it says."""
     try:
-        return _checked(provider.get(location.path, keys))
-    except ConfigException as error:
-        return error
+        batches = [dict.fromkeys(batch) for batch in provider.batches(lookups.keys())]
+    except Exception:  # noqa: BLE001  The border around a plugin; get_many may still work.
+        batches = []
+    if Counter(chain.from_iterable(batches)) != Counter(lookups):
+        return [(path,) for path in lookups]
+    return batches
+
+
+def _ask(
+    provider: ConfigProvider, name: str, lookups: Mapping[str, AbstractSet[str]]
+) -> dict[Location, Answer]:
+    """Return an answer or an error for each of *lookups*, whatever the provider does."""
+    try:
+        answers = provider.get_many(lookups)
+        return {Location(name, path): _checked(answers.get(path)) for path in lookups}
     except Exception as error:  # noqa: BLE001  The border around a plugin.
-        return plugin_failure(provider, error)
+        failure = error if isinstance(error, ConfigException) else plugin_failure(provider, error)
+    return {Location(name, path): failure for path in lookups}
 
 
-def _checked(answer: object) -> ConfigData:
+def _checked(answer: object) -> Answer:
+    if isinstance(answer, ConfigException):
+        return answer
     if not isinstance(answer, ConfigData):
-        raise LookupFailed(f"the provider returned {type(answer).__name__}, not ConfigData")
+        return LookupFailed(f"the provider returned {type(answer).__name__}, not ConfigData")
     if not set(map(type, answer.data.values())) <= {str}:
-        raise LookupFailed("the provider returned values that are not str")
+        return LookupFailed("the provider returned values that are not str")
     return answer
 
 

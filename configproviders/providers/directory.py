@@ -39,6 +39,7 @@ class DirectoryConfigProvider(ConfigProvider):
     """
 
     config_def = ConfigDef((ALLOWED_PATHS, _STRIP))
+    waits = False
 
     def __init__(self) -> None:
         """Allow all paths and keep newlines until configured."""

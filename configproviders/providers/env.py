@@ -37,6 +37,7 @@ class EnvVarConfigProvider(ConfigProvider):
     """
 
     config_def = ConfigDef((_ALLOWLIST,))
+    waits = False
 
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         """Copy *environ*, by default that of the process."""

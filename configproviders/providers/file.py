@@ -27,6 +27,7 @@ class FileConfigProvider(ConfigProvider):
     """
 
     config_def = ConfigDef((ALLOWED_PATHS,))
+    waits = False
 
     def __init__(self) -> None:
         """Allow all paths until configured."""

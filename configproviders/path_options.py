@@ -1,0 +1,52 @@
+"""Options behind a question mark, as csid and MSK write them: ``secret/db?version=2``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from datetime import timedelta
+
+from .errors import ConfigException, shorten, there_is
+
+TTL = "ttl"
+"""How long a value may be used, in milliseconds."""
+
+_OPTION = r"[a-z_.]+=[^&?]*"
+_OPTIONS = re.compile(rf"(?s:(.*))\?({_OPTION}(?:&{_OPTION})*)")
+
+
+def split_options(text: str, known: Collection[str]) -> tuple[str, dict[str, str]]:
+    """Return *text* without its options, and these: ``a?x=1&y=2`` is ``a`` with ``x`` and ``y``.
+
+    A question mark that no options follow belongs to the text. Raises :class:`ConfigException`
+    for an option that is not *known*, or stands twice.
+    """
+    match = _OPTIONS.fullmatch(text)
+    if match is None:
+        return text, {}
+    options: dict[str, str] = {}
+    for option in match[2].split("&"):
+        name, _, value = option.partition("=")
+        if name not in known:
+            raise ConfigException(
+                f"no option {shorten(name)!r} in {shorten(text)!r}; {there_is(name, known)}"
+            )
+        if options.setdefault(name, value) != value:
+            raise ConfigException(f"option {name!r} stands twice in {shorten(text)!r}")
+    return match[1], options
+
+
+def with_options(text: str, options: Mapping[str, str]) -> str:
+    """Return *text* followed by *options*, always in the same order."""
+    written = "&".join(f"{name}={value}" for name, value in sorted(options.items()))
+    return f"{text}?{written}" if written else text
+
+
+def ttl_of(options: Mapping[str, str]) -> timedelta | None:
+    """Return the option ``ttl``; raise :class:`ConfigException` if it is no number."""
+    if TTL not in options:
+        return None
+    text = options[TTL]
+    if not (text.isascii() and text.isdigit()):
+        raise ConfigException(f"option 'ttl' is {shorten(text)!r}: write milliseconds, as digits")
+    return timedelta(milliseconds=int(text))
