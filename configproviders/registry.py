@@ -28,11 +28,15 @@ SHORT_NAMES = {
     "file": "configproviders.providers.file:FileConfigProvider",
     "directory": "configproviders.providers.directory:DirectoryConfigProvider",
     "env": "configproviders.providers.env:EnvVarConfigProvider",
+    "vault": "configproviders.providers.vault:VaultConfigProvider",
 }
 JAVA_CLASSES = {
     "org.apache.kafka.common.config.provider.FileConfigProvider": "file",
     "org.apache.kafka.common.config.provider.DirectoryConfigProvider": "directory",
     "org.apache.kafka.common.config.provider.EnvVarConfigProvider": "env",
+    "io.lenses.connect.secrets.providers.VaultSecretProvider": "vault",
+    "io.confluent.csid.config.provider.vault.VaultConfigProvider": "vault",
+    "com.github.jcustenborder.kafka.config.vault.VaultConfigProvider": "vault",
 }
 
 

@@ -14,6 +14,11 @@ FLOORS = [
     ["config_def", "provider", "plan"],  # contracts and decisions
     ["transformer", "single_flight", "cache", "providers._allowed_paths", "providers._files"],
     ["providers.env", "providers.file", "providers.directory"],
+    ["providers.vault.settings", "providers.vault.lifetimes", "providers.vault.health"],
+    ["providers.vault.policy", "providers.vault.mounts", "providers.vault.transport"],
+    ["providers.vault.client", "providers.vault.auth", "providers.vault.keeper"],
+    ["providers.vault.session", "providers.vault.leases", "providers.vault.connection"],
+    ["providers.vault.provider", "providers.vault"],
     ["config_file", "registry", "testing"],  # assembly
     ["spark._resolution", "spark.redaction", "spark.options", "spark.session", "spark"],
     ["output", "cli", "__main__"],  # edges

@@ -1,0 +1,204 @@
+"""How to log in: each method is what it posts to ``auth/<mount>/login``, made for each login."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...config_def import ConfigKey
+from ...errors import ConfigException, LookupDenied, LookupFailed, ProviderUnavailable, shorten
+from . import settings as s
+
+if TYPE_CHECKING:
+    from .client import Client
+
+Settings = Mapping[str, object]
+_STS_REQUEST = "Action=GetCallerIdentity&Version=2011-06-15"
+
+
+class Login:
+    """Logs in by the method of the settings. Not thread-safe: the session holds a lock."""
+
+    def __init__(self, settings: Settings, client: Client) -> None:
+        """Take what the method needs."""
+        self._settings = settings
+        self._client = client
+        self._method = s.METHOD.read(settings)
+        self._unwrapped = ""
+
+    @property
+    def is_given(self) -> bool:
+        """Whether there is no login: the token is given, by a setting or in a file."""
+        return self._method == "token"
+
+    def log_in(self) -> Mapping[str, Any]:
+        """Return the ``auth`` part of Vault's answer; raise :class:`LookupFailed`."""
+        body = _BODIES[self._method](self._settings)
+        if self._method == "approle" and (secret_id := self._secret_id()):
+            body["secret_id"] = secret_id
+        mount = (s.MOUNT.read(self._settings) or self._method).strip("/").removeprefix("auth/")
+        user = f"/{body.pop('username')}" if self._method in {"userpass", "ldap"} else ""
+        try:
+            auth = self._client.post(f"auth/{mount}/login{user}", "", body).get("auth")
+        except ProviderUnavailable:
+            raise
+        except LookupFailed as error:
+            raise LookupDenied(
+                f"the {self._method} login at 'auth/{mount}' is refused by Vault: {error}"
+            ) from error
+        if not isinstance(auth, Mapping) or not auth.get("client_token"):
+            raise LookupDenied(f"the {self._method} login at 'auth/{mount}' is refused: no token")
+        return auth
+
+    def _secret_id(self) -> str:
+        given = _text(s.SECRET_ID, s.SECRET_ID_FILE, self._settings)
+        if not given or not s.SECRET_ID_WRAPPED.read(self._settings):
+            return given
+        # A wrapping token opens once; what was in it serves later logins too.
+        self._unwrapped = self._unwrapped or self._unwrap(given)
+        return self._unwrapped
+
+    def _unwrap(self, token: str) -> str:
+        expected = s.SECRET_ID_PATH.read(self._settings) or "auth/<mount>/role/<role>/secret-id"
+        pattern = re.sub("<[a-z]+>", "[^/]+", re.escape(expected))
+        try:
+            found = self._client.post("sys/wrapping/lookup", "", {"token": token})
+            made_at = str((found.get("data") or {}).get("creation_path"))
+            if not re.fullmatch(pattern, made_at):
+                raise LookupDenied(
+                    f"the wrapped secret id is refused: it was made at {shorten(made_at)!r}, not at"
+                    f" {expected!r}; see {s.SECRET_ID_PATH.name}"
+                )
+            answer = self._client.post("sys/wrapping/unwrap", token)
+            return str(answer["data"]["secret_id"])
+        except (LookupDenied, ProviderUnavailable):
+            raise
+        except (LookupFailed, KeyError, TypeError):
+            pass
+        raise LookupDenied(
+            "the wrapped secret id is refused: its token has ended, or somebody else has opened it;"
+            " if it was not too late, take that secret id as stolen"
+        )
+
+
+def check(settings: Settings) -> None:
+    """Raise :class:`ConfigException` if *settings* lack what their auth method needs."""
+    method = s.METHOD.read(settings)
+    for keys in _NEEDED[method]:
+        if not any(key.read(settings) for key in keys):
+            names = " or ".join(key.name for key in keys)
+            raise ConfigException(f"vault.auth.method={method} needs {names}")
+
+
+def given_token(settings: Settings, environ: Mapping[str, str]) -> str:
+    """Return the token that is given; raise :class:`LookupDenied` if there is none.
+
+    A file that is named wins over ``vault.token`` and ``VAULT_TOKEN``, and these over
+    ``~/.vault-token``.
+    """
+    named = s.TOKEN_FILE.read(settings)
+    if not named and (token := s.TOKEN.read(settings)):
+        return token.strip()
+    path = s.token_file(settings, environ)
+    if not named and not os.path.exists(path):
+        raise LookupDenied(
+            "Vault is refused without a token: set vault.token, vault.token.file, VAULT_TOKEN or"
+            f" vault.auth.method, or log in with its CLI, which writes {path!r}"
+        )
+    return _content(path)
+
+
+def _approle(settings: Settings) -> dict[str, Any]:
+    return {"role_id": s.ROLE_ID.read(settings)}
+
+
+def _kubernetes(settings: Settings) -> dict[str, Any]:
+    jwt = _content(s.KUBERNETES_TOKEN.read(settings))
+    return {"role": s.KUBERNETES_ROLE.read(settings), "jwt": jwt}
+
+
+def _jwt(settings: Settings) -> dict[str, Any]:
+    return {"role": s.JWT_ROLE.read(settings), "jwt": _text(s.JWT, s.JWT_FILE, settings)}
+
+
+def _password(settings: Settings) -> dict[str, Any]:
+    password = _text(s.PASSWORD, s.PASSWORD_FILE, settings)
+    return {"username": s.USERNAME.read(settings), "password": password}
+
+
+def _cert(settings: Settings) -> dict[str, Any]:
+    name = s.CERT_NAME.read(settings)
+    return {"name": name} if name else {}
+
+
+def _aws(settings: Settings) -> dict[str, Any]:
+    """Sign a request to STS, which Vault sends on to learn who we are; the chain is boto3's."""
+    try:
+        import boto3
+        from botocore.auth import SigV4Auth
+        from botocore.awsrequest import AWSRequest
+    except ImportError:
+        raise ProviderUnavailable(
+            "aws logins need boto3: pip install 'configproviders[aws]'"
+        ) from None
+    region = s.AWS_REGION.read(settings)
+    headers = {"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}
+    if server_id := s.AWS_SERVER_ID.read(settings):
+        headers["X-Vault-AWS-IAM-Server-ID"] = server_id
+    host = f"sts.{region}.amazonaws.com" if region else "sts.amazonaws.com"
+    request = AWSRequest("POST", f"https://{host}/", {**headers, "Host": host}, _STS_REQUEST)
+    credentials = boto3.Session().get_credentials()
+    if credentials is None:
+        raise LookupDenied("the aws login is refused: boto3 finds no AWS credentials")
+    SigV4Auth(credentials.get_frozen_credentials(), "sts", region or "us-east-1").add_auth(request)
+    signed = json.dumps({name: [value] for name, value in request.headers.items()})
+    return {
+        "role": s.AWS_ROLE.read(settings) or "",
+        "iam_http_request_method": "POST",
+        "iam_request_url": _base64(str(request.url)),
+        "iam_request_headers": _base64(signed),
+        "iam_request_body": _base64(_STS_REQUEST),
+    }
+
+
+_BODIES: Mapping[str, Callable[[Settings], dict[str, Any]]] = {
+    "approle": _approle,
+    "kubernetes": _kubernetes,
+    "jwt": _jwt,
+    "userpass": _password,
+    "ldap": _password,
+    "cert": _cert,
+    "aws": _aws,
+}
+_NEEDED: Mapping[str, tuple[tuple[ConfigKey[str, None], ...], ...]] = {
+    "token": (),
+    "approle": ((s.ROLE_ID,),),  # A role may do without a secret id.
+    "kubernetes": ((s.KUBERNETES_ROLE,),),
+    "jwt": ((s.JWT, s.JWT_FILE),),  # A mount may have a default role.
+    "userpass": ((s.USERNAME,), (s.PASSWORD, s.PASSWORD_FILE)),
+    "ldap": ((s.USERNAME,), (s.PASSWORD, s.PASSWORD_FILE)),
+    "cert": ((s.CLIENT_CERT,),),
+    "aws": (),
+}
+
+
+def _text(value: ConfigKey[str, None], file: ConfigKey[str, None], settings: Settings) -> str:
+    path = file.read(settings)
+    return _content(path) if path else value.read(settings) or ""
+
+
+def _content(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read().strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or type(error).__name__
+    raise LookupDenied(f"a login is refused: {shorten(path)!r} cannot be read: {reason}")
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

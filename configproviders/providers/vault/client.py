@@ -1,0 +1,154 @@
+"""Vault's answers and refusals as ours, with nothing of the URLs and bodies that SDKs show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+import hvac.adapters
+import requests
+
+from ... import fields
+from ...errors import (
+    ConfigException,
+    LookupDenied,
+    LookupFailed,
+    MalformedText,
+    PathNotFound,
+    ProviderUnavailable,
+    shorten,
+)
+from . import settings as s
+from .transport import open_session
+
+Answer = Mapping[str, Any]
+"""The envelope of Vault's answers: ``data``, ``lease_id``, ``lease_duration``, ``auth``, …"""
+
+_UNAVAILABLE = {
+    412: "has not caught up yet",
+    429: "limits the rate of requests",
+    472: "is a standby",
+    473: "is a standby",
+    500: "failed",
+    501: "is not initialised",
+    502: "got no good answer from the system behind it",
+    503: "is in maintenance, or overloaded",
+    504: "did not answer its gateway in time",
+}
+
+
+class Client:
+    """Asks one Vault server. Thread-safe; it keeps no token."""
+
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        """Connect to nothing yet. Raises :class:`ConfigException` for wrong addresses and TLS."""
+        address = s.ADDR.read(settings).rstrip("/")
+        if urlsplit(address).scheme not in {"http", "https"} or not urlsplit(address).hostname:
+            raise ConfigException("vault.addr is no address: write https://host:8200")
+        self._address = address
+        self._seconds = s.TIMEOUT.read(settings).total_seconds()
+        self._namespace = s.NAMESPACE.read(settings)
+        try:
+            self._session, self._transport = open_session(settings)
+        except OSError as error:
+            raise ConfigException(f"vault.ssl: a certificate cannot be read: {error}") from error
+
+    def deadline(self) -> AbstractContextManager[None]:
+        """Have all that this thread asks meanwhile end within one timeout."""
+        return self._transport.deadline()
+
+    def get(self, path: str, token: str, params: Mapping[str, str] | None = None) -> Answer:
+        """Return what is at *path*; raise :class:`LookupFailed` or one of its kinds."""
+        return self._ask("GET", path, token, params=dict(params or {}))
+
+    def post(self, path: str, token: str, json: Mapping[str, object] | None = None) -> Answer:
+        """Send *json* to *path*; return the answer, or raise as :meth:`get`."""
+        return self._ask("POST", path, token, json=dict(json or {}))
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._session.close()
+
+    def _ask(self, method: str, path: str, token: str, **content: Any) -> Answer:
+        # hvac's adapter holds the token; one for each call lets each thread have its own.
+        adapter = hvac.adapters.RawAdapter(
+            self._address, token or None, namespace=self._namespace, session=self._session
+        )
+        url = f"/v1/{quote(path, safe='/')}"
+        try:
+            response = adapter.request(method, url, raise_exception=False, **content)
+        except requests.RequestException as error:
+            failure: LookupFailed = self._unreachable(error)
+        else:
+            if response.ok:
+                return _envelope(response, path)
+            failure = self._refused(response, path)
+        raise failure  # Outside, or the SDK's exception, which holds the token, would hang on it.
+
+    def _unreachable(self, error: requests.RequestException) -> ProviderUnavailable:
+        late = f"within {self._seconds:g} s"
+        reasons = {
+            requests.exceptions.SSLError: "its certificate is not accepted: see vault.ssl.ca",
+            requests.exceptions.ProxyError: "the proxy cannot be reached",
+            requests.exceptions.Timeout: f"no answer {late}",
+            requests.exceptions.InvalidSchema: "it redirects from https to http",
+        }
+        found = (reason for kind, reason in reasons.items() if isinstance(error, kind))
+        reason = next(found, f"no connection, or it broke off; tried {late}")
+        return ProviderUnavailable(f"Vault at {self._host()} cannot be reached: {reason}")
+
+    def _refused(self, response: requests.Response, path: str) -> LookupFailed:
+        place, status = repr(shorten(path)), response.status_code
+        if status == HTTPStatus.FORBIDDEN:
+            return LookupDenied(f"{place} is refused by Vault (403): a policy must allow it")
+        if status == HTTPStatus.NOT_FOUND:
+            return PathNotFound(f"nothing at {place} in Vault: {_absence(_parsed(response))}")
+        if status in _UNAVAILABLE:
+            sealed = "Vault is sealed" in _errors(_parsed(response))
+            state = "is sealed: unseal it" if sealed else _UNAVAILABLE[status]
+            return ProviderUnavailable(f"Vault at {self._host()} {state} ({status}), at {place}")
+        if status == HTTPStatus.METHOD_NOT_ALLOWED:
+            return LookupFailed(f"{place} in Vault is nothing that can be read (405)")
+        return LookupFailed(f"Vault does not accept what was asked of {place} ({status})")
+
+    def _host(self) -> str:
+        parts = urlsplit(self._address)
+        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+
+
+def _envelope(response: requests.Response, path: str) -> Answer:
+    answer = _parsed(response) if response.content else {}
+    if not isinstance(answer, dict):
+        raise ProviderUnavailable(f"Vault answered {shorten(path)!r} with something not its own")
+    return answer
+
+
+def _parsed(response: requests.Response) -> object:
+    try:
+        return fields.parse(response.content)
+    except MalformedText:
+        return None
+
+
+def _errors(body: object) -> str:
+    found = body.get("errors") if isinstance(body, dict) else None
+    return " ".join(map(str, found)) if isinstance(found, list) else ""
+
+
+def _absence(body: object) -> str:
+    """Say why a 404 is one: its body tells a deleted version from a wrong mount."""
+    data = body.get("data") if isinstance(body, dict) else None
+    metadata = data.get("metadata") if isinstance(data, dict) else None
+    if isinstance(metadata, dict):
+        version = metadata.get("version")
+        if metadata.get("destroyed"):
+            return f"version {version} is destroyed; write a new one"
+        return f"version {version} is deleted; undelete it, or write a new one"
+    if isinstance(body, dict) and "versioned" in str(body.get("warnings")):
+        return "the mount is KV version 2; set vault.kv.version to auto or 2"
+    if "no handler for route" in _errors(body):
+        return "no secrets engine is mounted there; look at the first part of the path"
+    return "no secret, or no such version"

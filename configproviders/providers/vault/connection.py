@@ -1,0 +1,59 @@
+"""One server, one session, its leases, and the thread that keeps them: made at the first read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from datetime import timedelta
+
+from .client import Answer, Client
+from .health import VaultHealth
+from .keeper import Keeper
+from .leases import Leases
+from .session import Session
+
+
+class Connection:
+    """Reads paths of Vault's API. Thread-safe."""
+
+    def __init__(self, settings: Mapping[str, object], environ: Mapping[str, str]) -> None:
+        """Connect to nothing yet; raise :class:`ConfigException` for wrong addresses and TLS."""
+        self._client = Client(settings)
+        self._keeper = Keeper(self._due, self._keep)
+        self._session = Session(self._client, settings, environ, self._keeper.wake)
+        self._leases = Leases(self._client, self._session, self._keeper.wake)
+
+    def deadline(self) -> AbstractContextManager[None]:
+        """Have all reads of this thread meanwhile end within one timeout."""
+        return self._client.deadline()
+
+    def read(self, path: str, params: Mapping[str, str] | None = None) -> Answer:
+        """Return Vault's answer for *path*; raise :class:`LookupFailed` or one of its kinds."""
+        return self._leases.read(path, dict(params or {}))
+
+    def ttl(self, path: str) -> timedelta | None:
+        """Return how long the lease issued for *path* lives if nobody renews it."""
+        seconds = self._leases.ttl(path)
+        return None if seconds is None else timedelta(seconds=seconds)
+
+    def health(self) -> VaultHealth:
+        """Say how the session is, without asking Vault."""
+        token, error = self._session.token, self._keeper.last_error
+        state = "failing" if error else "ready" if token else "new"
+        left = self._session.seconds_left
+        ttl = None if left is None else timedelta(seconds=left)
+        return VaultHealth(state, ttl, len(self._leases), error)
+
+    def close(self, *, revoke: bool) -> None:
+        """Stop renewing, and with *revoke* end the leases."""
+        self._keeper.stop()
+        if revoke:
+            self._leases.revoke()
+        self._client.close()
+
+    def _due(self) -> float | None:
+        return min(filter(None, (self._session.due, self._leases.due)), default=None)
+
+    def _keep(self) -> None:
+        self._session.keep()
+        self._leases.keep()

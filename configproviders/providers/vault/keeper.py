@@ -1,0 +1,79 @@
+"""The thread that does what is due, such as a renewal, while nobody asks for anything."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable
+
+from ...errors import ConfigException
+
+_log = logging.getLogger(__name__)
+
+_FIRST_PAUSE, _LONGEST_PAUSE, _STOP_SECONDS = 0.5, 30.0, 5.0
+
+
+class Keeper:
+    """Calls *work* when *due* says, in a thread named ``vault-session``.
+
+    *due* returns a monotonic time, or ``None`` if nothing will ever be due. The thread starts when
+    :meth:`wake` finds something to wait for. An error of *work* is kept in :attr:`last_error`, and
+    *work* is called again after a growing, jittered pause.
+    """
+
+    def __init__(self, due: Callable[[], float | None], work: Callable[[], None]) -> None:
+        """Take both; nothing is started."""
+        self._due = due
+        self._work = work
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self.last_error: str | None = None
+
+    def wake(self) -> None:
+        """Have *due* asked again: something has changed."""
+        with self._changed:
+            if self._thread is None and not self._closed and self._due() is not None:
+                self._thread = threading.Thread(target=self._run, name="vault-session", daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """End the thread, after the call it is in."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(_STOP_SECONDS)
+
+    def _run(self) -> None:
+        pause = 0.0
+        while self._wait(pause):
+            try:
+                self._work()
+            except Exception as error:  # noqa: BLE001  The top of a thread, which must go on.
+                self._report(error)
+                pause = min(max(_FIRST_PAUSE, pause * 2), _LONGEST_PAUSE)
+            else:
+                pause, self.last_error = 0.0, None
+
+    def _wait(self, pause: float) -> bool:
+        """Wait at least *pause*, and until something is due; return whether to go on."""
+        earliest = time.monotonic() + pause * (0.5 + random.random())  # noqa: S311  No secret.
+        with self._changed:
+            while not self._closed:
+                due = self._due()
+                left = None if due is None else max(due, earliest) - time.monotonic()
+                if left is not None and left <= 0:
+                    return True
+                self._changed.wait(left)
+        return False
+
+    def _report(self, error: Exception) -> None:
+        # The text of an error that is not ours may hold a token.
+        message = str(error) if isinstance(error, ConfigException) else type(error).__name__
+        if self.last_error is None:
+            _log.warning("a token or lease of Vault cannot be renewed; still trying: %s", message)
+        self.last_error = message

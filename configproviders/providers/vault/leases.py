@@ -1,0 +1,151 @@
+"""What dynamic engines issue, kept alive and handed out again until it is replaced.
+
+A lease dies with the token that made it, whatever its own time. So when the session has a new
+token, all leases are issued anew under it, while the old ones still work; so is one whose renewal
+gives no more. Two references to the user and the password of one role are answered from one lease.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+from ...errors import LookupFailed, ProviderUnavailable
+from ...single_flight import SingleFlight
+from .client import Answer, Client
+from .lifetimes import Lifetime
+from .session import Session
+
+_MARGIN_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """An answer of a dynamic engine, the token it hangs on, and how long it lives."""
+
+    path: str
+    answer: Answer = field(repr=False)
+    token: str = field(repr=False)
+    life: Lifetime
+
+    @property
+    def id(self) -> str:
+        """The id by which Vault knows it."""
+        return str(self.answer["lease_id"])
+
+
+class Leases:
+    """Reads through a session, and keeps the leases that come of it. Thread-safe."""
+
+    def __init__(self, client: Client, session: Session, changed: Callable[[], None]) -> None:
+        """Start with no leases; *changed* is called when :attr:`due` may be sooner."""
+        self._client = client
+        self._session = session
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._leases: dict[str, Lease] = {}
+        self._reads: SingleFlight[Answer] = SingleFlight()
+
+    def __len__(self) -> int:
+        return len(self._leases)
+
+    def read(self, path: str, params: dict[str, str] | None = None) -> Answer:
+        """Return what is at *path*: from a lease that lives, or by asking, once for all threads."""
+        lease = self._leases.get(path)
+        if lease and self._is_current(lease) and self.seconds_left(lease) > _MARGIN_SECONDS:
+            return lease.answer
+        key = (path, *sorted((params or {}).items()))
+        return self._reads.do(key, lambda: self._ask(path, params))
+
+    def ttl(self, path: str) -> float | None:
+        """Return how long what *path* issued lives if nobody renews it, in seconds."""
+        lease = self._leases.get(path)
+        return self.seconds_left(lease) if lease else None
+
+    def seconds_left(self, lease: Lease) -> float:
+        """Return how long *lease* lives if nobody renews it or its token."""
+        token, now = self._session.token, time.monotonic()
+        lives = [lease.life, token.life if token and token.value == lease.token else None]
+        return min(life.left(now) for life in lives if life)
+
+    @property
+    def due(self) -> float | None:
+        """When :meth:`keep` has something to do, in monotonic seconds."""
+        with self._lock:
+            leases = list(self._leases.values())
+        times = (each.life.due if self._is_current(each) else 0.0 for each in leases)
+        return min(times, default=None)
+
+    def keep(self) -> None:
+        """Renew, or issue anew, what is due; raise the first :class:`LookupFailed`, at the end."""
+        failures = []
+        for lease in list(self._leases.values()):
+            try:
+                self._keep(lease)
+            except LookupFailed as error:
+                failures.append(error)
+        if failures:
+            raise failures[0]
+
+    def revoke(self) -> None:
+        """End all leases as far as Vault allows it."""
+        with self._lock:
+            leases, self._leases = list(self._leases.values()), {}
+        token = self._session.token
+        with suppress(LookupFailed), self._client.deadline():
+            if leases and token and self._session.logs_in:
+                self._client.post("auth/token/revoke-self", token.value)  # Its leases go with it.
+                return
+            for lease in leases:
+                self._client.post("sys/leases/revoke", lease.token, {"lease_id": lease.id})
+
+    def _ask(self, path: str, params: dict[str, str] | None) -> Answer:
+        answer, token = self._session.get(path, params)
+        granted = int(answer.get("lease_duration") or 0)
+        if answer.get("lease_id") and granted:
+            renewable = bool(answer.get("renewable"))
+            now = time.monotonic()
+            life = Lifetime.of(granted, renewable=renewable, now=now, random=random.random)
+            with self._lock:
+                self._leases[path] = Lease(path, answer, token.value, life)
+            self._changed()
+        return answer
+
+    def _is_current(self, lease: Lease) -> bool:
+        token = self._session.token
+        return token is not None and token.value == lease.token
+
+    def _keep(self, lease: Lease) -> None:
+        waits = lease.life.due > time.monotonic()
+        if self._is_current(lease) and (waits or self._renewed(lease)):
+            return
+        try:
+            self._reads.do((lease.path,), lambda: self._ask(lease.path, None))
+        except ProviderUnavailable:
+            raise
+        except LookupFailed:
+            with self._lock:  # Who asks next is told why.
+                self._leases.pop(lease.path, None)
+            raise
+
+    def _renewed(self, lease: Lease) -> bool:
+        """Return whether *lease* could be renewed for long enough."""
+        if not lease.life.renewable:
+            return False
+        request = {"lease_id": lease.id, "increment": int(lease.life.granted)}
+        try:
+            answer = self._client.post("sys/leases/renew", lease.token, request)
+        except ProviderUnavailable:
+            raise
+        except LookupFailed:
+            return False  # It is gone, or may not be renewed.
+        granted = int(answer.get("lease_duration") or 0)
+        life = lease.life.renewed(granted, time.monotonic(), random.random)
+        with self._lock:
+            if self._leases.get(lease.path) is lease:
+                self._leases[lease.path] = replace(lease, life=life)
+        return life.due > time.monotonic()

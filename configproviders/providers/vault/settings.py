@@ -1,0 +1,376 @@
+"""The settings of the Vault provider, under its names and those of the providers it replaces."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import TypeVar
+
+from ...config_def import (
+    BOOLEAN,
+    MILLISECONDS,
+    SECONDS,
+    STRING,
+    WHOLE_NUMBER,
+    Alias,
+    ConfigDef,
+    ConfigKey,
+    ConfigType,
+    one_of,
+)
+from ...errors import ConfigException
+
+T = TypeVar("T")
+D = TypeVar("D")
+
+LENSES, CSID, JCUSTENBORDER, AIRFLOW = "Lenses", "csid", "jcustenborder", "Airflow"
+METHODS = ("token", "approle", "kubernetes", "jwt", "userpass", "ldap", "cert", "aws")
+
+
+def _key(
+    name: str,
+    config_type: ConfigType[T],
+    default: D,  # A boolean too.
+    doc: str,
+    *aliases: tuple[str, str],
+) -> ConfigKey[T, D]:
+    others: tuple[Alias[T], ...] = tuple(Alias(alias, origin) for origin, alias in aliases)
+    return ConfigKey(name, config_type, default, "medium", doc, others)
+
+
+def _no_effect(name: str, origin: str, instead: str) -> ConfigKey[str, None]:
+    doc = f"Accepted from {origin}; no effect: {instead}"
+    return ConfigKey(name, STRING, None, "low", doc)
+
+
+def _kv_version(text: str) -> str:
+    if text.strip().lower() not in {"auto", "1", "2"}:
+        raise ValueError("write auto, 1 or 2")
+    return text.strip().lower()
+
+
+def _false(text: str) -> bool:
+    if text.strip().lower() != "false":
+        raise ValueError("values are not written to files here; leave it out")
+    return False
+
+
+ADDR = _key(
+    "vault.addr",
+    STRING,
+    "https://127.0.0.1:8200",
+    "Address of the server; else VAULT_AGENT_ADDR, VAULT_ADDR.",
+    (CSID, "vault.address"),
+    (AIRFLOW, "url"),
+)
+NAMESPACE = _key("vault.namespace", STRING, None, "Namespace; else VAULT_NAMESPACE.")
+METHOD = _key(
+    "vault.auth.method",
+    one_of(
+        *METHODS,
+        awsiam="aws",
+        aws_iam="aws",
+        certificate="cert",
+        tls="cert",
+    ),
+    "token",
+    f"How to log in: {', '.join(METHODS)}.",
+    (JCUSTENBORDER, "vault.login.by"),
+    (AIRFLOW, "auth_type"),
+)
+MOUNT = _key(
+    "vault.auth.mount",
+    STRING,
+    None,
+    "Where the auth method is mounted, if not under its own name.",
+    (LENSES, "app.role.path"),
+    (LENSES, "mount"),
+    (LENSES, "ldap.mount"),
+    (LENSES, "cert.mount"),
+    (LENSES, "aws.mount"),
+    (LENSES, "kubernetes.auth.path"),
+    (LENSES, "jwt.provider"),
+    (AIRFLOW, "auth_mount_point"),
+)
+TOKEN = _key(
+    "vault.token",
+    STRING,
+    None,
+    "A token; else VAULT_TOKEN, the token file, ~/.vault-token.",
+    (CSID, "vault.auth.token"),
+    (AIRFLOW, "token"),
+)
+TOKEN_FILE = _key(
+    "vault.token.file",
+    STRING,
+    None,
+    "A file with a token, such as an agent's sink; read again when it changes, and on 403.",
+    (AIRFLOW, "token_path"),
+)
+TOKEN_RENEW = _key(
+    "vault.token.renew", BOOLEAN, True, "Whether a token that was given is looked up and renewed."
+)
+ROLE_ID = _key(
+    "vault.approle.role.id",
+    STRING,
+    None,
+    "AppRole's role id.",
+    (LENSES, "app.role.id"),
+    (CSID, "vault.auth.role"),
+    (AIRFLOW, "role_id"),
+)
+SECRET_ID = _key(
+    "vault.approle.secret.id",
+    STRING,
+    None,
+    "AppRole's secret id.",
+    (LENSES, "app.role.secret.id"),
+    (CSID, "vault.auth.secret"),
+    (AIRFLOW, "secret_id"),
+)
+SECRET_ID_FILE = _key(
+    "vault.approle.secret.id.file", STRING, None, "A file with the secret id, read at each login."
+)
+SECRET_ID_WRAPPED = _key(
+    "vault.approle.secret.id.wrapped",
+    BOOLEAN,
+    False,
+    "Whether the secret id is response-wrapped: what is given is the wrapping token.",
+)
+SECRET_ID_PATH = _key(
+    "vault.approle.secret.id.wrapped.path",
+    STRING,
+    None,
+    "Where the wrapped secret id was made: auth/approle/role/<role>/secret-id; any role if unset.",
+)
+KUBERNETES_ROLE = _key(
+    "vault.kubernetes.role",
+    STRING,
+    None,
+    "Role of the Kubernetes auth method.",
+    (LENSES, "kubernetes.role"),
+    (AIRFLOW, "kubernetes_role"),
+)
+KUBERNETES_TOKEN = _key(
+    "vault.kubernetes.token.path",
+    STRING,
+    "/var/run/secrets/kubernetes.io/serviceaccount/token",
+    "The service account's token, read at each login.",
+    (LENSES, "kubernetes.token.path"),
+    (AIRFLOW, "kubernetes_jwt_path"),
+)
+JWT_ROLE = _key(
+    "vault.jwt.role",
+    STRING,
+    None,
+    "Role of the JWT auth method.",
+    (LENSES, "jwt.role"),
+    (AIRFLOW, "jwt_role"),
+)
+JWT = _key("vault.jwt", STRING, None, "The JWT.", (LENSES, "jwt"), (AIRFLOW, "jwt_token"))
+JWT_FILE = _key(
+    "vault.jwt.path",
+    STRING,
+    None,
+    "A file with the JWT, read at each login.",
+    (AIRFLOW, "jwt_token_path"),
+)
+USERNAME = _key(
+    "vault.username",
+    STRING,
+    None,
+    "User of userpass and LDAP.",
+    (LENSES, "username"),
+    (LENSES, "ldap.username"),
+    (CSID, "vault.auth.username"),
+)
+PASSWORD = _key(
+    "vault.password",
+    STRING,
+    None,
+    "Password of userpass and LDAP.",
+    (LENSES, "password"),
+    (LENSES, "ldap.password"),
+    (CSID, "vault.auth.password"),
+)
+PASSWORD_FILE = _key("vault.password.file", STRING, None, "A file with it, read at each login.")
+CERT_NAME = _key("vault.cert.name", STRING, None, "Role of the TLS certificate auth method.")
+AWS_ROLE = _key("vault.aws.role", STRING, None, "Role of AWS IAM auth.", (LENSES, "aws.role"))
+AWS_REGION = _key(
+    "vault.aws.region", STRING, None, "Region whose STS the login is signed for; else the global."
+)
+AWS_SERVER_ID = _key(
+    "vault.aws.server.id", STRING, None, "Value of the header X-Vault-AWS-IAM-Server-ID."
+)
+KV_VERSION = _key(
+    "vault.kv.version",
+    ConfigType("version of the KV engine", _kv_version),
+    "auto",
+    "1, 2, or auto: found out for each mount, at one call for a mount.",
+    (LENSES, "vault.engine.version"),
+    (CSID, "vault.secrets.version"),
+    (AIRFLOW, "kv_engine_version"),
+)
+KV_MOUNT = _key(
+    "vault.mount",
+    STRING,
+    None,
+    "Mount of the KV engine, where vault.kv.version is 1 or 2; else its depth says.",
+    (AIRFLOW, "mount_point"),
+)
+KV_DEPTH = _key(
+    "vault.prefix.depth", WHOLE_NUMBER, 1, "How many parts of a path are the mount, as Lenses."
+)
+PREFIX = _key("vault.prefix", STRING, "", "Put before each path, as jcustenborder.")
+CA_FILE = _key(
+    "vault.ssl.ca",
+    STRING,
+    None,
+    "PEM file of the server's CA; else VAULT_CACERT, VAULT_CACERT_BYTES, VAULT_CAPATH.",
+    (LENSES, "vault.pem"),
+    (CSID, "vault.ssl.pem_trust_path"),
+)
+CA_DIRECTORY = _key("vault.ssl.ca.path", STRING, None, "Directory of CA certificates.")
+CA_TEXT = _key("vault.ssl.ca.pem", STRING, None, "The CA certificate itself.")
+CLIENT_CERT = _key(
+    "vault.ssl.cert",
+    STRING,
+    None,
+    "PEM file of the client's certificate; else VAULT_CLIENT_CERT.",
+    (LENSES, "vault.client.pem"),
+    (CSID, "vault.ssl.pem_cert_path"),
+)
+CLIENT_KEY = _key(
+    "vault.ssl.key",
+    STRING,
+    None,
+    "PEM file of its key, if not in the same file; else VAULT_CLIENT_KEY.",
+    (CSID, "vault.ssl.pem_key_path"),
+)
+SERVER_NAME = _key(
+    "vault.ssl.server.name", STRING, None, "Name the server's certificate is checked for (SNI)."
+)
+VERIFY = _key("vault.ssl.verify.enabled", BOOLEAN, True, "Whether the certificate is checked.")
+PROXY = _key("vault.proxy", STRING, None, "HTTP proxy; else VAULT_PROXY_ADDR, VAULT_HTTP_PROXY.")
+TIMEOUT = ConfigKey(
+    "timeout.ms",
+    MILLISECONDS,
+    timedelta(seconds=30),
+    "medium",
+    "How long one lookup may take, retries and logins included; else VAULT_CLIENT_TIMEOUT.",
+    (Alias("timeout.seconds", CSID, SECONDS),),
+)
+RETRIES = _key(
+    "retry.max",
+    WHOLE_NUMBER,
+    4,
+    "How often a call is tried again on 412, 429, 5xx and lost connections.",
+    (CSID, "retry.count"),
+    (JCUSTENBORDER, "vault.max.retries"),
+)
+RETRY_BASE = ConfigKey(
+    "retry.base.ms",
+    MILLISECONDS,
+    timedelta(milliseconds=100),
+    "low",
+    "The first pause between tries; it doubles, with jitter. Retry-After wins.",
+    (
+        Alias("retry.interval.seconds", CSID, SECONDS),
+        Alias("vault.retry.interval.ms", JCUSTENBORDER),
+    ),
+)
+RETRY_MAX = ConfigKey(
+    "retry.max.ms", MILLISECONDS, timedelta(seconds=10), "low", "The longest pause between tries."
+)
+REVOKE = _key(
+    "vault.revoke.on.close",
+    BOOLEAN,
+    True,
+    "Whether closing revokes the leases whose values nobody outside the process holds.",
+)
+FILE_WRITE = _key(
+    "file.write", ConfigType("setting of this provider", _false), False, "Accepted as false."
+)
+
+VAULT_DEF = ConfigDef(
+    (
+        *(ADDR, NAMESPACE, METHOD, MOUNT, TOKEN, TOKEN_FILE, TOKEN_RENEW),
+        *(ROLE_ID, SECRET_ID, SECRET_ID_FILE, SECRET_ID_WRAPPED, SECRET_ID_PATH),
+        *(KUBERNETES_ROLE, KUBERNETES_TOKEN, JWT_ROLE, JWT, JWT_FILE),
+        *(USERNAME, PASSWORD, PASSWORD_FILE, CERT_NAME, AWS_ROLE, AWS_REGION, AWS_SERVER_ID),
+        *(KV_VERSION, KV_MOUNT, KV_DEPTH, PREFIX),
+        *(CA_FILE, CA_DIRECTORY, CA_TEXT, CLIENT_CERT, CLIENT_KEY, SERVER_NAME, VERIFY, PROXY),
+        *(TIMEOUT, RETRIES, RETRY_BASE, RETRY_MAX, REVOKE, FILE_WRITE),
+        _no_effect("file.dir", LENSES, "values are not written to files"),
+        _no_effect("token.renewal.ms", LENSES, "a token is renewed as its TTL asks for"),
+        _no_effect("thread.count", CSID, "the transformer's lookup.concurrency counts"),
+        _no_effect("vault.prefixpath", CSID, "mounts are found by themselves"),
+        _no_effect("polling.enabled", CSID, "who subscribes is told"),
+        _no_effect("polling.interval.seconds", CSID, "who subscribes is told"),
+    )
+)
+"""All settings, in the order of their documentation."""
+
+_VARIABLES: tuple[tuple[ConfigKey[object, object], tuple[str, ...]], ...] = (
+    (ADDR, ("AGENT_ADDR", "ADDR")),
+    (NAMESPACE, ("NAMESPACE",)),
+    (TOKEN, ("TOKEN",)),
+    (CA_FILE, ("CACERT",)),
+    (CA_TEXT, ("CACERT_BYTES",)),
+    (CA_DIRECTORY, ("CAPATH",)),
+    (CLIENT_CERT, ("CLIENT_CERT",)),
+    (CLIENT_KEY, ("CLIENT_KEY",)),
+    (SERVER_NAME, ("TLS_SERVER_NAME",)),
+    (PROXY, ("PROXY_ADDR", "HTTP_PROXY")),
+    (RETRIES, ("MAX_RETRIES",)),
+)
+_DURATIONS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+_TRUE, _FALSE = {"1", "t", "true"}, {"0", "f", "false"}
+
+
+def complete(configs: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
+    """Return *configs* with what *environ* says of settings that they lack, as Vault's CLI does.
+
+    ``BAO_…`` wins over ``VAULT_…``. Raises :class:`ConfigException` for what cannot be read.
+    """
+    settings = {name: value for name, value in configs.items() if value is not None}
+    for key, names in _VARIABLES:
+        _add(
+            settings, key, next((text for name in names if (text := _variable(environ, name))), "")
+        )
+    _add(settings, VERIFY, _verify(_variable(environ, "SKIP_VERIFY")))
+    _add(settings, TIMEOUT, _milliseconds(_variable(environ, "CLIENT_TIMEOUT")))
+    VAULT_DEF.validate(settings)
+    return settings
+
+
+def token_file(settings: Mapping[str, object], environ: Mapping[str, str]) -> str:
+    """Return the path of the file with the token: by setting, by variable, or the CLI's own."""
+    named = TOKEN_FILE.read(settings) or environ.get("BAO_TOKEN_PATH")
+    named = named or environ.get("BAO_TOKEN_FILE") or environ.get("VAULT_TOKEN_FILE")
+    return named or os.path.join(environ.get("HOME", ""), ".vault-token")
+
+
+def _add(settings: dict[str, object], key: ConfigKey[object, object], text: str) -> None:
+    names = {key.name, *(alias.name for alias in key.aliases)}
+    if text and not names & settings.keys():
+        settings[key.name] = text
+
+
+def _variable(environ: Mapping[str, str], name: str) -> str:
+    return environ.get(f"BAO_{name}") or environ.get(f"VAULT_{name}") or ""
+
+
+def _verify(skip: str) -> str:
+    if skip.lower() not in _TRUE | _FALSE | {""}:
+        raise ConfigException("VAULT_SKIP_VERIFY is not a boolean: write true or false")
+    return "" if not skip else str(skip.lower() in _FALSE).lower()
+
+
+def _milliseconds(text: str) -> str:
+    number = text.rstrip("mhs")
+    unit = _DURATIONS.get(text.removeprefix(number) or "s")
+    if text and not (unit and number.isascii() and number.isdigit()):
+        raise ConfigException("VAULT_CLIENT_TIMEOUT is not a duration: write 30, 30s or 1m")
+    return str(int(number) * unit) if text and unit else ""
