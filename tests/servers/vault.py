@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import requests
-from servers.certificates import Certificates
 from servers.missing import missing
 from servers.processes import LOOPBACK, accepts, free_port, serving
 
@@ -109,25 +108,22 @@ class Vault:
 
 
 @contextmanager
-def vault(certificates: Certificates | None = None) -> Iterator[Vault]:
-    """Run a server on a free port, with TLS if there are *certificates*; stop it at the end."""
-    server, root, port = _server(), uuid.uuid4().hex, free_port()
-    scheme = "https" if certificates else "http"
-    address = f"{scheme}://{LOOPBACK}:{port}"
+def vault(tls: Path | None = None) -> Iterator[Vault]:
+    """Run a server on a free port, with TLS and its certificates in *tls* if that is given."""
+    root, port = uuid.uuid4().hex, free_port()
+    options = ["-dev", f"-dev-root-token-id={root}", "-dev-no-store-token"]
+    options.append(f"-dev-listen-address={LOOPBACK}:{port}")
+    if tls:
+        options += ["-dev-tls", f"-dev-tls-cert-dir={tls}"]
     with tempfile.TemporaryDirectory() as directory:
-        listener = [f"-dev-root-token-id={root}", "-dev-no-store-token"]
-        if certificates:
-            config = Path(directory, "listener.hcl")
-            config.write_text(_listener(certificates, port))
-            listener += [f"-dev-listen-address={LOOPBACK}:{free_port()}", f"-config={config}"]
-        else:
-            listener += [f"-dev-listen-address={LOOPBACK}:{port}"]
         log = Path(directory, "log")
-        with serving([server, "server", "-dev", *listener], log) as process:
-            process.wait_until(lambda: accepts(port) and "Unseal Key: " in log.read_text())
+        with serving([_server(), "server", *options], log) as process:
+            # In this order: the key is shown once the log is quiet, and TLS logs who just knocks.
+            process.wait_until(lambda: "Unseal Key: " in log.read_text() and accepts(port))
             found = re.search("Unseal Key: (.+)", log.read_text())
             key = found[1].strip() if found else ""
-            yield Vault(address, root, key, certificates.ca if certificates else None)
+            address = f"{'https' if tls else 'http'}://{LOOPBACK}:{port}"
+            yield Vault(address, root, key, tls / "vault-ca.pem" if tls else None)
 
 
 def _server() -> str:
@@ -136,12 +132,3 @@ def _server() -> str:
             return found
     built = sorted(_CACHE.glob("vault-v*[0-9]"))
     return str(built[-1]) if built else missing("bao or vault")
-
-
-def _listener(certificates: Certificates, port: int) -> str:
-    return f"""listener "tcp" {{
-      address = "{LOOPBACK}:{port}"
-      tls_cert_file = "{certificates.server}"
-      tls_key_file = "{certificates.server_key}"
-      tls_client_ca_file = "{certificates.ca}"
-    }}"""

@@ -1,9 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
+import psycopg
 import pytest
+from psycopg.sql import SQL, Identifier
+from servers.postgres import Postgres, postgres
 from servers.vault import Vault, vault
+
+from configproviders.providers.vault import VaultConfigProvider
 
 
 @pytest.fixture(scope="session")
@@ -11,3 +19,79 @@ def server() -> Iterator[Vault]:
     """Run one Vault for all tests of a process; they keep to mounts and roles of their own."""
     with vault() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[Postgres]:
+    """Run one PostgreSQL for all tests of a process."""
+    with postgres() as running:
+        yield running
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """A database engine of a Vault: the role ``orders`` is dynamic, ``rotating`` is static."""
+
+    mount: str
+    database: Postgres
+    static_user: str
+
+    def lets_in(self, credentials: dict[str, str]) -> bool:
+        """Ask PostgreSQL."""
+        return self.database.valid(credentials["username"], credentials["password"])
+
+
+@pytest.fixture
+def engine(server: Vault, database: Postgres) -> Iterator[Engine]:
+    """Have Vault make credentials that live for two seconds, and rotate others every five."""
+    with database_engine(server, database, ttl="2s", max_ttl="6s") as engine:
+        yield engine
+
+
+@contextmanager
+def database_engine(
+    server: Vault, database: Postgres, *, ttl: str, max_ttl: str
+) -> Iterator[Engine]:
+    """Mount a database engine, and take it away with all that it made."""
+    mount, static_user = server.mount("database"), f"static_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(database.dsn(database.superuser, database.password)) as connection:
+        connection.execute(SQL("CREATE ROLE {} LOGIN").format(Identifier(static_user)))
+    server.write(
+        f"{mount}/config/orders",
+        plugin_name="postgresql-database-plugin",
+        connection_url=database.dsn("{{username}}", "{{password}}"),
+        username=database.superuser,
+        password=database.password,
+        allowed_roles="*",
+    )
+    create = "CREATE ROLE \"{{name}}\" LOGIN PASSWORD '{{password}}' VALID UNTIL '{{expiration}}'"
+    server.write(
+        f"{mount}/roles/orders",
+        db_name="orders",
+        creation_statements=create,
+        default_ttl=ttl,
+        max_ttl=max_ttl,
+    )
+    rotation = {"username": static_user, "rotation_period": "5s"}
+    server.write(f"{mount}/static-roles/rotating", db_name="orders", **rotation)
+    yield Engine(mount, database, static_user)
+    server.call("DELETE", f"sys/mounts/{mount}")
+
+
+Configured = Callable[..., VaultConfigProvider]
+
+
+@pytest.fixture
+def configured() -> Iterator[Configured]:
+    """Make providers, and close them at the end."""
+    made: list[VaultConfigProvider] = []
+
+    def configure(settings: dict[str, str], **more: str) -> VaultConfigProvider:
+        provider = VaultConfigProvider({})
+        made.append(provider)
+        provider.configure({**settings, **more})
+        return provider
+
+    yield configure
+    for provider in made:
+        provider.close()
