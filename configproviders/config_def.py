@@ -11,6 +11,7 @@ from .errors import ConfigException, there_is
 
 T_co = TypeVar("T_co", covariant=True)
 D_co = TypeVar("D_co", covariant=True)
+_DIGITS = 12  # Seconds of more are beyond what a timedelta holds.
 Importance = Literal["high", "medium", "low"]
 
 
@@ -100,9 +101,10 @@ def _boolean(text: str) -> bool:
 
 
 def _whole_number(text: str) -> int:
-    if not (text.strip().isascii() and text.strip().isdigit()):
-        raise ValueError("write digits")
-    return int(text)
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > _DIGITS:
+        raise ValueError(f"write digits, {_DIGITS} at most")
+    return int(digits)
 
 
 def one_of(*words: str, **synonyms: str) -> ConfigType[str]:

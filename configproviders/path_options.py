@@ -11,6 +11,7 @@ from .errors import ConfigException, shorten, there_is
 TTL = "ttl"
 """How long a value may be used, in milliseconds."""
 
+_DIGITS = 15  # More are beyond what a timedelta holds.
 _OPTION = r"[a-z_.]+=[^&?]*"
 _OPTIONS = re.compile(rf"(?s:(.*))\?({_OPTION}(?:&{_OPTION})*)")
 
@@ -47,6 +48,6 @@ def ttl_of(options: Mapping[str, str]) -> timedelta | None:
     if TTL not in options:
         return None
     text = options[TTL]
-    if not (text.isascii() and text.isdigit()):
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
         raise ConfigException(f"option 'ttl' is {shorten(text)!r}: write milliseconds, as digits")
     return timedelta(milliseconds=int(text))

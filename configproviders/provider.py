@@ -86,6 +86,9 @@ class ConfigProvider(ABC):
                 answers[path] = plugin_failure(self, error)
         return answers
 
+    def invalidate(self, path: str | None = None) -> None:
+        """Forget what is kept of *path*, or of all: a value of it was refused where it was used."""
+
     def policy(self, lookups: Mapping[str, Collection[str]], *, online: bool = False) -> str:
         """Return the least policy, in the backend's own language, that allows *lookups*.
 

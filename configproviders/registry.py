@@ -59,8 +59,9 @@ def load_providers(configs: Mapping[str, object]) -> dict[str, ConfigProvider]:
     ``config.providers`` lists the names, separated by commas. ``config.providers.<name>.class`` is
     a short name (``file``), an entry point of the group ``configproviders.providers``,
     ``package.module:Class``, or the Java name of one of Kafka's providers. What stands under
-    ``config.providers.<name>.param.`` is handed to :meth:`ConfigProvider.configure`. All other
-    entries are left alone.
+    ``config.providers.<name>.param.`` is handed to :meth:`ConfigProvider.configure`, but for what
+    asks for a cache around it (``secret.default.ttl.ms``, ``max.stale.ms``, ``negative.ttl.ms``).
+    All other entries are left alone.
 
     Raises :class:`ConfigException`, after closing the providers already made, for a class that is
     missing or cannot be used, and for a ``config.provider…`` entry that belongs to none of the
@@ -79,7 +80,7 @@ def load_providers(configs: Mapping[str, object]) -> dict[str, ConfigProvider]:
 
 @contextmanager
 def open_providers(*sources: Mapping[str, object]) -> Iterator[dict[str, ConfigProvider]]:
-    """Load the providers of all *sources*, and close them at the end.
+    """Load the providers of all *sources*, and close them at the end, but not what they leased.
 
     If no source has any setting for providers, they are ``file``, ``directory`` and ``env``.
     Raises :class:`ConfigException` as :func:`load_providers`, and for a name in two sources.
@@ -90,6 +91,7 @@ def open_providers(*sources: Mapping[str, object]) -> Iterator[dict[str, ConfigP
             loaded = load_providers(source)
             for provider in loaded.values():
                 opened.callback(_close, provider)
+                provider.values_outlive_it = True  # The config is used when this is left.
             if both := sorted(providers.keys() & loaded):
                 raise ConfigException(f"provider {both[0]!r} is declared twice")
             providers.update(loaded)
@@ -140,10 +142,12 @@ def _load(name: str, configs: Mapping[str, object], made: ExitStack) -> ConfigPr
         for key, value in configs.items()
         if key.startswith(f"{prefix}param.")
     }
+    from .cache import with_cache
+
     try:
         provider = find_class(str(class_name).strip())()
         made.callback(_close, provider)
-        provider.configure(settings)
+        provider = with_cache(provider, settings)
     except ConfigException as error:
         raise ConfigException(f"provider {name!r}: {error}") from error
     except Exception as error:  # The border around a plugin; its text may hold a setting.

@@ -18,6 +18,7 @@ how values get to where the provider finds them; pytest runs the cases::
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -35,6 +36,24 @@ CANARY = "canary-7f3d90c1"
 """Part of every secret of the suite; it must show up nowhere but in the data."""
 
 Serve = Callable[[Mapping[str, str]], tuple[ConfigProvider, str]]
+
+
+class FakeClock:
+    """A clock that stands still until it is advanced: call it for the seconds. Thread-safe."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        """Start at *seconds*."""
+        self._lock = threading.Lock()
+        self._seconds = seconds
+
+    def __call__(self) -> float:
+        """Return the seconds, as ``time.monotonic`` does."""
+        return self._seconds
+
+    def advance(self, seconds: float) -> None:
+        """Let *seconds* pass."""
+        with self._lock:
+            self._seconds += seconds
 
 
 class StaticConfigProvider(ConfigProvider):
@@ -69,6 +88,9 @@ class ConfigProviderContract:
 
     registry_name: ClassVar[str]
     """The name under which the registry finds the class."""
+
+    LARGEST: ClassVar[int] = 1_000_000
+    """How many characters a value may have; less, where the backend takes no megabyte."""
 
     SECRETS: ClassVar[Mapping[str, str]] = {
         "USER": f"user-{CANARY}",
@@ -119,10 +141,11 @@ class ConfigProviderContract:
 
         assert provider.get(path, [key]).data == {key: self.SECRETS[key]}
 
-    def test_a_value_of_a_megabyte_arrives_unharmed(self, serve: Serve) -> None:
-        provider, path = serve({"USER": "x" * 1_000_000 + CANARY})
+    def test_a_large_value_arrives_unharmed(self, serve: Serve) -> None:
+        value = CANARY.ljust(self.LARGEST, "x")
+        provider, path = serve({"USER": value})
 
-        assert provider.get(path).data["USER"] == "x" * 1_000_000 + CANARY
+        assert provider.get(path).data["USER"] == value
 
     def test_the_caller_may_change_what_it_was_given(self, serve: Serve) -> None:
         provider, path = serve(self.SECRETS)
@@ -148,7 +171,7 @@ class ConfigProviderContract:
         with pytest.raises(LookupFailed) as caught:
             provider.get(path, {"USER"})
 
-        assert path[:10].strip("\0") in str(caught.value)
+        assert path.strip("/\0")[:9] in str(caught.value)
         assert CANARY not in str(caught.value)
 
     def test_a_refusal_says_refused(self, refused: tuple[ConfigProvider, str, str]) -> None:
@@ -199,7 +222,8 @@ class ConfigProviderContract:
     def test_the_registry_finds_the_class(self, serve: Serve) -> None:
         provider, _ = serve(self.SECRETS)
 
-        assert find_class(self.registry_name) is type(provider)
+        # A provider around another, as a cache, is found under the other's name.
+        assert find_class(self.registry_name) is type(getattr(provider, "wrapped", provider))
 
     def test_every_setting_is_documented(self, serve: Serve) -> None:
         provider, _ = serve(self.SECRETS)

@@ -184,7 +184,7 @@ def _batches(
         batches = [dict.fromkeys(batch) for batch in provider.batches(lookups.keys())]
     except Exception:  # noqa: BLE001  The border around a plugin; get_many may still work.
         batches = []
-    if Counter(chain.from_iterable(batches)) != Counter(lookups):
+    if Counter(chain.from_iterable(batches)) != Counter(lookups.keys()):
         return [(path,) for path in lookups]
     return batches
 

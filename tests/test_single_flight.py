@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -8,25 +9,58 @@ import pytest
 from configproviders.single_flight import SingleFlight
 
 
-def test_those_who_ask_during_a_call_share_its_result() -> None:
+class Announcing:
+    """A key that says when a thread finds it under way: it is compared under the lock."""
+
+    def __init__(self, found: threading.Semaphore) -> None:
+        self.found = found
+
+    def __hash__(self) -> int:
+        return 1
+
+    def __eq__(self, other: object) -> bool:
+        self.found.release()
+        return isinstance(other, Announcing)
+
+
+def ask_at_once(call: Callable[[], object], threads: int = 32) -> list[object]:
+    """Ask in as many threads; the call of the first ends when all the others wait for it."""
     flights: SingleFlight[object] = SingleFlight()
-    calls = []
-    started, go_on = threading.Event(), threading.Event()
+    under_way, found = threading.Event(), threading.Semaphore(0)
 
-    def call() -> object:
-        calls.append(1)
-        started.set()
-        go_on.wait()
-        return object()
+    def first() -> object:
+        under_way.set()
+        for _ in range(threads - 1):
+            assert found.acquire(timeout=30)
+        return call()
 
-    with ThreadPoolExecutor(32) as threads:
-        first = threads.submit(flights.do, "key", call)
-        started.wait()
-        others = [threads.submit(flights.do, "key", call) for _ in range(31)]
-        go_on.set()
+    def ask(ask_for: Callable[[], object]) -> object:
+        try:
+            return flights.do(Announcing(found), ask_for)
+        except ZeroDivisionError as error:
+            return error
 
-    assert len(calls) <= 32 - sum(other.result() is first.result() for other in others)
-    assert len({id(future.result()) for future in [first, *others]}) == len(calls)
+    def never() -> object:
+        raise AssertionError("a second call")
+
+    with ThreadPoolExecutor(threads) as pool:
+        answers = [pool.submit(ask, first)]
+        assert under_way.wait(timeout=30)
+        answers += [pool.submit(ask, never) for _ in range(threads - 1)]
+        return [answer.result() for answer in answers]
+
+
+def test_those_who_ask_during_a_call_share_its_result() -> None:
+    answers = ask_at_once(object)
+
+    assert len(answers) == 32
+    assert len(set(answers)) == 1
+
+
+def test_those_who_ask_during_a_call_share_its_error() -> None:
+    answers = ask_at_once(lambda: 1 // 0)
+
+    assert {type(answer) for answer in answers} == {ZeroDivisionError}
 
 
 def test_who_asks_after_a_call_starts_a_new_one() -> None:

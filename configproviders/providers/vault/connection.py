@@ -31,6 +31,10 @@ class Connection:
         """Return Vault's answer for *path*; raise :class:`LookupFailed` or one of its kinds."""
         return self._leases.read(path, dict(params or {}))
 
+    def forget(self, path: str | None) -> None:
+        """Have what was leased for *path*, or all, issued anew when it is read again."""
+        self._leases.forget(path)
+
     def ttl(self, path: str) -> timedelta | None:
         """Return how long the lease issued for *path* lives if nobody renews it."""
         seconds = self._leases.ttl(path)

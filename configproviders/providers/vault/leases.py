@@ -61,6 +61,12 @@ class Leases:
         key = (path, *sorted((params or {}).items()))
         return self._reads.do(key, lambda: self._ask(path, params))
 
+    def forget(self, path: str | None) -> None:
+        """Have *path*, or all, issued anew when it is read again."""
+        with self._lock:
+            for each in [path] if path else list(self._leases):
+                self._leases.pop(each, None)
+
     def ttl(self, path: str) -> float | None:
         """Return how long what *path* issued lives if nobody renews it, in seconds."""
         lease = self._leases.get(path)

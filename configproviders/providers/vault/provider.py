@@ -102,6 +102,12 @@ class VaultConfigProvider(ConfigProvider):
             available=found.keys(),
         )
 
+    def invalidate(self, path: str | None = None) -> None:
+        """Have the credentials leased for *path*, or all, issued anew by the next :meth:`get`."""
+        if self._connection:
+            whole = self._whole(split_options(path, _OPTIONS)[0]) if path else None
+            self._connection.forget(whole)
+
     def policy(self, lookups: Mapping[str, Collection[str]], *, online: bool = False) -> str:
         """Return the least policy in HCL; *online* asks for the version of KV mounts."""
         paths = []
@@ -154,11 +160,11 @@ class VaultConfigProvider(ConfigProvider):
         raise ProviderUnavailable(missing)
 
     def _whole(self, path: str) -> str:
-        """Return *path* with the prefix, and without what would make it lead elsewhere."""
-        whole = f"{self._prefix}{path}".strip("/")
-        if not whole or not {"", ".", ".."}.isdisjoint(whole.split("/")) or not whole.isprintable():
+        """Return *path* with the prefix; refuse what would lead elsewhere."""
+        parts = [part for part in f"{self._prefix}{path}".split("/") if part]
+        if not parts or {".", ".."} & set(parts) or not path.isprintable():
             raise PathNotFound(f"no path of Vault: {shorten(path)!r}; write secret/db")
-        return whole
+        return "/".join(parts)
 
     def _read(
         self, connection: Connection, path: str, options: Mapping[str, str]

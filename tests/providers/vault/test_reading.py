@@ -1,0 +1,280 @@
+"""What a reference to Vault reads, and what each way of not being there says."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from providers.vault.conftest import Configured
+from servers.fault_proxy import FaultProxy
+from servers.vault import Vault
+
+from configproviders import ConfigException, ConfigProvider, ConfigTransformer
+from configproviders.errors import LookupDenied, LookupFailed, PathNotFound, ProviderUnavailable
+from configproviders.providers.vault import VaultConfigProvider
+
+pytestmark = pytest.mark.vault
+
+
+@pytest.fixture(scope="module")
+def mount(server: Vault) -> str:
+    mount = server.mount(version="2")
+    server.put(mount, "db", {"password": "first"})
+    server.put(mount, "db", {"password": "second"})
+    server.put(mount, "team/orders/db", {"password": "deep"})
+    server.put(mount, "deleted", {"k": "v"})
+    server.call("DELETE", f"{mount}/data/deleted")
+    server.put(mount, "destroyed", {"k": "v"})
+    server.write(f"{mount}/destroy/destroyed", versions=[1])
+    document = {"hosts": [{"name": "a"}], "port": 5432, "tls": True, "none": None}
+    server.put(mount, "document", document)
+    return mount
+
+
+@pytest.fixture
+def root(server: Vault, configured: Configured) -> VaultConfigProvider:
+    return configured({"vault.addr": server.address, "vault.token": server.root})
+
+
+def resolved(provider: ConfigProvider, **configs: str) -> dict[str, str]:
+    return ConfigTransformer({"vault": provider}).transform(configs, strict=True).data
+
+
+@pytest.mark.parametrize("path", ["db", "data/db", "/db/", "db?version=2", "data/db?version=2"])
+def test_a_secret_by_the_path_of_the_cli_and_of_the_api(
+    mount: str, root: VaultConfigProvider, path: str
+) -> None:
+    assert resolved(root, p=f"${{vault:{mount}/{path}:password}}") == {"p": "second"}
+
+
+def test_an_older_version(mount: str, root: VaultConfigProvider) -> None:
+    assert resolved(root, p=f"${{vault:{mount}/db?version=1:password}}") == {"p": "first"}
+    assert resolved(root, p=f"$<vault:{mount}/db:password?version=1>") == {"p": "first"}
+    assert root.get(f"{mount}/db?version=1").version == "1"
+
+
+def test_a_ttl_asked_for_in_the_reference(mount: str, root: VaultConfigProvider) -> None:
+    assert root.get(f"{mount}/db?ttl=60000").ttl == timedelta(minutes=1)
+    assert root.get(f"{mount}/db").ttl is None
+
+
+def test_values_that_are_not_text_are_json_and_a_pointer_reaches_inside(
+    mount: str, root: VaultConfigProvider
+) -> None:
+    keys = ["hosts", "port", "tls", "none", "/hosts/0/name", "/hosts/1"]
+
+    assert root.get(f"{mount}/document", keys).data == {
+        "hosts": '[{"name":"a"}]',
+        "port": "5432",
+        "tls": "true",
+        "/hosts/0/name": "a",
+    }
+
+
+def test_a_mount_several_parts_deep_is_found(server: Vault, root: VaultConfigProvider) -> None:
+    server.write("sys/mounts/teams/orders/kv", type="kv", options={"version": "2"})
+    server.put("teams/orders/kv", "db", {"password": "deep"})
+
+    assert resolved(root, p="${vault:teams/orders/kv/db:password}") == {"p": "deep"}
+
+
+def test_a_secret_in_a_folder_named_data(
+    mount: str, server: Vault, root: VaultConfigProvider
+) -> None:
+    server.put(mount, "app/data/db", {"password": "inner"})
+
+    assert resolved(root, p=f"${{vault:{mount}/app/data/db:password}}") == {"p": "inner"}
+
+
+def test_a_secret_of_kv_version_1_may_look_like_one_of_version_2(
+    server: Vault, root: VaultConfigProvider
+) -> None:
+    mount = server.mount(version="1")
+    odd = {"data": {"a": "b"}, "metadata": {"version": 1, "created_time": "now"}}
+    server.write(f"{mount}/odd", **odd)
+
+    assert root.get(f"{mount}/odd", ["/data/a"]).data == {"/data/a": "b"}
+
+
+def test_any_other_path_that_can_be_read(server: Vault, root: VaultConfigProvider) -> None:
+    server.write("cubbyhole/note", text="mine")
+
+    assert resolved(root, t="${vault:cubbyhole/note:text}") == {"t": "mine"}
+
+
+class HeadersAsFields(BaseHTTPRequestHandler):
+    """Answers with the headers of the request, as if they were a secret."""
+
+    def do_GET(self) -> None:
+        content = json.dumps({"data": dict(self.headers)}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  The name is not ours.
+        pass
+
+
+def test_a_namespace_is_asked_for(configured: Configured) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), HeadersAsFields) as echo:
+        threading.Thread(target=echo.serve_forever).start()
+        settings = {"vault.addr": f"http://127.0.0.1:{echo.server_port}", "vault.token": "t"}
+        provider = configured(settings, **{"vault.namespace": "team/orders"})
+
+        found = provider.get("secret/data/db", ["X-Vault-Namespace", "X-Vault-Request"]).data
+
+        echo.shutdown()
+
+    assert found == {"X-Vault-Namespace": "team/orders", "X-Vault-Request": "true"}
+
+
+def test_one_path_in_two_spellings_is_one_call(
+    mount: str, server: Vault, configured: Configured
+) -> None:
+    with FaultProxy(server.address) as proxy:
+        token = server.token(server.allow(f"{mount}/data/*"))
+        settings = {"vault.addr": proxy.url, "vault.token": token, "vault.kv.version": "2"}
+        config = {
+            "a": f"${{vault:{mount}/db:password}}",
+            "b": f"${{vault:{mount}/data/db:password}}",
+        }
+
+        assert resolved(configured(settings), **config) == {"a": "second", "b": "second"}
+
+        assert proxy.requests == [("GET", f"/v1/{mount}/data/db")]
+
+
+def test_calls_are_one_for_each_path_and_one_login(
+    mount: str, server: Vault, configured: Configured
+) -> None:
+    for number in range(40):
+        server.put(mount, f"many/{number}", {"user": "u", "password": f"p{number}"})
+    with FaultProxy(server.address, latency=0.01) as proxy:
+        settings = server.app_role(server.allow(f"{mount}/data/*")) | {"vault.addr": proxy.url}
+        provider = configured(settings)
+        config = {
+            f"{key}{number}": f"${{vault:{mount}/data/many/{number}:{key}}}"
+            for number in range(40)
+            for key in ("user", "password")
+        }
+
+        data = resolved(provider, **config)
+
+        assert data["password39"] == "p39"
+        assert len(proxy.requests) == 41
+        assert Counter(path.rpartition("/")[2] for _, path in proxy.requests)["login"] == 1
+
+
+def test_paths_as_the_cli_has_them_cost_one_call_more_for_a_mount(
+    mount: str, server: Vault, configured: Configured
+) -> None:
+    for number in range(20):
+        server.put(mount, f"cli/{number}", {"password": f"p{number}"})
+    with FaultProxy(server.address, latency=0.01) as proxy:
+        settings = server.app_role(server.allow(f"{mount}/data/*")) | {"vault.addr": proxy.url}
+        config = {f"p{n}": f"${{vault:{mount}/cli/{n}:password}}" for n in range(20)}
+
+        resolved(configured(settings), **config)
+
+        asked = [path for _, path in proxy.requests if "/ui/mounts/" in path]
+        assert (len(asked), len(proxy.requests)) == (1, 22)
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "message"),
+    [
+        ("{mount}/absent", PathNotFound, "no secret, or no such version"),
+        ("{mount}/db?version=9", PathNotFound, "no secret, or no such version"),
+        ("no-such-mount/db", PathNotFound, "no secrets engine is mounted"),
+        ("{mount}/deleted", PathNotFound, "version 1 is deleted; undelete it"),
+        ("{mount}/destroyed", PathNotFound, "version 1 is destroyed"),
+        ("{mount}/db?version=x", LookupFailed, "does not accept"),
+        ("{mount}/db?versoin=1", ConfigException, "did you mean 'version'"),
+        ("{mount}/../sys/mounts", PathNotFound, "no path of Vault"),
+    ],
+)
+def test_each_way_of_not_being_there_has_words_of_its_own(
+    mount: str, root: VaultConfigProvider, path: str, error: type[ConfigException], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        root.get(path.format(mount=mount))
+
+
+def test_a_version_of_what_has_none_is_an_error(server: Vault, root: VaultConfigProvider) -> None:
+    mount = server.mount(version="1")
+    server.write(f"{mount}/db", password="s3cr3t")
+
+    with pytest.raises(LookupFailed, match="has no versions"):
+        root.get(f"{mount}/db?version=1")
+
+
+def test_a_wrong_kv_version_in_the_settings_is_named(
+    mount: str, server: Vault, configured: Configured
+) -> None:
+    settings = {"vault.addr": server.address, "vault.token": server.root}
+
+    with pytest.raises(PathNotFound, match=r"set vault\.kv\.version to auto or 2"):
+        configured(settings, **{"vault.kv.version": "1"}).get(f"{mount}/db")
+
+
+def test_a_reference_without_a_path_is_an_error_that_shows_one(root: VaultConfigProvider) -> None:
+    with pytest.raises(PathNotFound, match=r"\$\{vault:secret/db:password\}"):
+        root.locate("", "secret/db")
+
+
+def test_a_server_that_is_not_there_is_named_without_credentials(configured: Configured) -> None:
+    address = "http://user:s3cr3t@127.0.0.1:9"
+    provider = configured({"vault.addr": address, "vault.token": "t", "retry.max": "1"})
+
+    with pytest.raises(ProviderUnavailable, match=r"127\.0\.0\.1:9 cannot be reached") as caught:
+        provider.get("secret/data/db")
+
+    assert "s3cr3t" not in str(caught.value)
+
+
+def test_a_closed_provider_says_so(root: VaultConfigProvider) -> None:
+    root.close()
+
+    with pytest.raises(ProviderUnavailable, match="is closed"):
+        root.get("secret/db")
+
+
+def test_the_printed_policy_allows_all_that_a_config_needs_and_nothing_else(
+    mount: str, server: Vault, configured: Configured
+) -> None:
+    settings = {"vault.addr": server.address, "vault.token": server.root}
+    config = {
+        "a": f"${{vault:{mount}/db:password}}",
+        "b": f"${{vault:{mount}/data/team/orders/db?version=1:password}}",
+    }
+    administrator = configured(settings)
+    plan = ConfigTransformer({"vault": administrator}).plan(config)
+    lookups = {location.path: keys for location, keys in plan.lookups.items()}
+    server.write("sys/policies/acl/least", policy=administrator.policy(lookups, online=True))
+
+    least = configured(settings | {"vault.token": server.token("least")})
+
+    assert resolved(least, **config) == {"a": "second", "b": "deep"}
+    for other in ("document", "absent", "team/orders", "team/orders/db2"):
+        with pytest.raises(LookupDenied):
+            least.get(f"{mount}/{other}")
+
+
+def test_what_settings_do_not_say_is_a_placeholder(configured: Configured) -> None:
+    lookups = {"secret/db": {"password"}, "kv/data/db": {"password"}}
+
+    unknown = configured({}).policy(lookups)
+    known = configured({"vault.kv.version": "2", "vault.namespace": "team"}).policy(lookups)
+
+    assert 'path "secret/<data/>db" {' in unknown
+    assert "<data/>: leave it out if the mount is KV version 1" in unknown
+    assert known == (
+        '# In the namespace "team".\n'
+        'path "kv/data/db" {\n  capabilities = ["read"]\n}\n\n'
+        'path "secret/data/db" {\n  capabilities = ["read"]\n}\n'
+    )
