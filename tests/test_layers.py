@@ -12,19 +12,12 @@ import configproviders
 FLOORS = [
     ["errors", "data", "properties", "formats", "fields", "path_options", "reference"],  # words
     ["config_def", "provider", "plan"],  # contracts and decisions
-    [
-        "transformer",
-        "single_flight",
-        "cache_entry",
-        "cache_memory",
-        "cache",
-        "providers._allowed_paths",
-        "providers._files",
-    ],
+    ["transformer", "single_flight", "cache_entry", "cache_memory", "cache"],  # doing
+    ["providers._allowed_paths", "providers._files"],
     ["providers.env", "providers.file", "providers.directory"],
     ["providers.vault.settings", "providers.vault.lifetimes", "providers.vault.health"],
-    ["providers.vault.policy", "providers.vault.mounts", "providers.vault.transport"],
-    ["providers.vault.client", "providers.vault.auth", "providers.vault.keeper"],
+    ["providers.vault.policy", "providers.vault.transport", "providers.vault.client"],
+    ["providers.vault.auth", "providers.vault.mounts", "providers.vault.keeper"],
     ["providers.vault.session", "providers.vault.leases", "providers.vault.connection"],
     ["providers.vault.provider", "providers.vault"],
     ["config_file", "registry", "testing"],  # assembly

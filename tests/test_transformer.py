@@ -357,8 +357,11 @@ def test_lookups_go_together_as_their_provider_batches_them() -> None:
 
 @pytest.mark.parametrize("batches", [[], [["0"]], [["0", "1"], ["1"]], [["0", "1", "2"]]])
 def test_a_provider_that_batches_wrong_is_asked_one_by_one(batches: list[list[str]]) -> None:
-    provider = Batching({"0": {"k": "a"}, "1": {"k": "b"}})
-    provider.batches = lambda paths: batches  # type: ignore[method-assign]  Wrong on purpose.
+    class Wrong(Batching):
+        def batches(self, paths: Collection[str]) -> list[list[str]]:
+            return batches
+
+    provider = Wrong({"0": {"k": "a"}, "1": {"k": "b"}})
 
     data = ConfigTransformer({"p": provider}).transform({"a": "${p:0:k}", "b": "${p:1:k}"}).data
 

@@ -20,6 +20,10 @@ Settings = Mapping[str, object]
 _STS_REQUEST = "Action=GetCallerIdentity&Version=2011-06-15"
 
 
+class LoginDenied(LookupDenied):
+    """There is no token, whatever path is read."""
+
+
 class Login:
     """Logs in by the method of the settings. Not thread-safe: the session holds a lock."""
 
@@ -36,7 +40,7 @@ class Login:
         return self._method == "token"
 
     def log_in(self) -> Mapping[str, Any]:
-        """Return the ``auth`` part of Vault's answer; raise :class:`LookupFailed`."""
+        """Return the ``auth`` part of Vault's answer; raise :class:`LoginDenied`."""
         body = _BODIES[self._method](self._settings)
         if self._method == "approle" and (secret_id := self._secret_id()):
             body["secret_id"] = secret_id
@@ -47,11 +51,11 @@ class Login:
         except ProviderUnavailable:
             raise
         except LookupFailed as error:
-            raise LookupDenied(
+            raise LoginDenied(
                 f"the {self._method} login at 'auth/{mount}' is refused by Vault: {error}"
             ) from error
         if not isinstance(auth, Mapping) or not auth.get("client_token"):
-            raise LookupDenied(f"the {self._method} login at 'auth/{mount}' is refused: no token")
+            raise LoginDenied(f"the {self._method} login at 'auth/{mount}' is refused: no token")
         return auth
 
     def _secret_id(self) -> str:
@@ -69,17 +73,17 @@ class Login:
             found = self._client.post("sys/wrapping/lookup", "", {"token": token})
             made_at = str((found.get("data") or {}).get("creation_path"))
             if not re.fullmatch(pattern, made_at):
-                raise LookupDenied(
+                raise LoginDenied(
                     f"the wrapped secret id is refused: it was made at {shorten(made_at)!r}, not at"
                     f" {expected!r}; see {s.SECRET_ID_PATH.name}"
                 )
             answer = self._client.post("sys/wrapping/unwrap", token)
             return str(answer["data"]["secret_id"])
-        except (LookupDenied, ProviderUnavailable):
+        except (LoginDenied, ProviderUnavailable):
             raise
         except (LookupFailed, KeyError, TypeError):
             pass
-        raise LookupDenied(
+        raise LoginDenied(
             "the wrapped secret id is refused: its token has ended, or somebody else has opened it;"
             " if it was not too late, take that secret id as stolen"
         )
@@ -95,7 +99,7 @@ def check(settings: Settings) -> None:
 
 
 def given_token(settings: Settings, environ: Mapping[str, str]) -> str:
-    """Return the token that is given; raise :class:`LookupDenied` if there is none.
+    """Return the token that is given; raise :class:`LoginDenied` if there is none.
 
     A file that is named wins over ``vault.token`` and ``VAULT_TOKEN``, and these over
     ``~/.vault-token``.
@@ -105,7 +109,7 @@ def given_token(settings: Settings, environ: Mapping[str, str]) -> str:
         return token.strip()
     path = s.token_file(settings, environ)
     if not named and not os.path.exists(path):
-        raise LookupDenied(
+        raise LoginDenied(
             "Vault is refused without a token: set vault.token, vault.token.file, VAULT_TOKEN or"
             f" vault.auth.method, or log in with its CLI, which writes {path!r}"
         )
@@ -153,7 +157,7 @@ def _aws(settings: Settings) -> dict[str, Any]:
     request = AWSRequest("POST", f"https://{host}/", {**headers, "Host": host}, _STS_REQUEST)
     credentials = boto3.Session().get_credentials()
     if credentials is None:
-        raise LookupDenied("the aws login is refused: boto3 finds no AWS credentials")
+        raise LoginDenied("the aws login is refused: boto3 finds no AWS credentials")
     SigV4Auth(credentials.get_frozen_credentials(), "sts", region or "us-east-1").add_auth(request)
     signed = json.dumps({name: [value] for name, value in request.headers.items()})
     return {
@@ -197,7 +201,7 @@ def _content(path: str) -> str:
             return file.read().strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
-    raise LookupDenied(f"a login is refused: {shorten(path)!r} cannot be read: {reason}")
+    raise LoginDenied(f"a login is refused: {shorten(path)!r} cannot be read: {reason}")
 
 
 def _base64(text: str) -> str:

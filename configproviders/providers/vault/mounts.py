@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import LookupDenied, PathNotFound
 from . import settings as s
+from .auth import LoginDenied
 
 if TYPE_CHECKING:
     from .client import Answer
@@ -75,6 +76,8 @@ class Mounts:
     def _discover(self, path: str) -> Mount | None:
         try:
             data = self._ask(f"sys/internal/ui/mounts/{path}").get("data")
+        except LoginDenied:
+            raise
         except (LookupDenied, PathNotFound):
             return None
         if not isinstance(data, Mapping) or not data.get("path"):

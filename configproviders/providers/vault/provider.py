@@ -174,6 +174,8 @@ class VaultConfigProvider(ConfigProvider):
         if mount is None and may_be_api_path(path):
             try:
                 answer = connection.read(path, params)
+            except auth.LoginDenied:
+                raise
             except (PathNotFound, LookupDenied):
                 mount = self._mounts.of(path)
                 if mount is None or mount.api_path(path) == path:

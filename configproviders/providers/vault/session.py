@@ -20,12 +20,13 @@ from dataclasses import dataclass, field, replace
 
 from ...errors import LookupDenied, LookupFailed, ProviderUnavailable
 from . import settings as s
-from .auth import Login, given_token
+from .auth import Login, LoginDenied, given_token
 from .client import Answer, Client
 from .lifetimes import Lifetime
 
 _LOOK_AFTER_SECONDS = 5.0
 _REFUSAL_SECONDS = 10.0
+_LOGIN_PAUSE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Session:
         self._file_state: object = None
         self._look_up_at: float | None = None
         self._refused_at = -_REFUSAL_SECONDS
+        self._no_login_until, self._login_failure = 0.0, ""
 
     @property
     def token(self) -> Token | None:
@@ -139,7 +141,15 @@ class Session:
             return self._token
 
     def _log_in(self) -> Token:
-        auth = self._login.log_in()
+        if time.monotonic() < self._no_login_until:
+            raise LoginDenied(self._login_failure)
+        try:
+            auth = self._login.log_in()
+        except LoginDenied as error:
+            # Of many who wait for a token one has tried; each attempt more may lock a user out.
+            self._no_login_until = time.monotonic() + _LOGIN_PAUSE_SECONDS
+            self._login_failure = str(error)
+            raise
         uses = int(auth.get("num_uses") or 0)
         # Renewing uses a token up, and one for few uses was not made to live.
         life = _life(auth.get("lease_duration"), bool(auth.get("renewable")) and not uses)

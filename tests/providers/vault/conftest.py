@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -95,3 +96,11 @@ def configured() -> Iterator[Configured]:
     yield configure
     for provider in made:
         provider.close()
+
+
+def eventually(condition: Callable[[], bool], seconds: float = 20) -> None:
+    """Wait until *condition* is true; fail if it takes too long."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came true"
+        time.sleep(0.05)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 import pytest
+from providers.vault.conftest import Configured
 from servers.vault import Vault
 
 from configproviders import ConfigProvider
-from configproviders.providers.vault import VaultConfigProvider
+from configproviders.cache import CachingConfigProvider
 from configproviders.testing import ConfigProviderContract, Serve
 
 pytestmark = pytest.mark.vault
@@ -16,7 +18,7 @@ class TestVaultConfigProvider(ConfigProviderContract):
     registry_name = "vault"
 
     @pytest.fixture(params=["1", "2"], ids=["KV version 1", "KV version 2"])
-    def serve(self, server: Vault, request: pytest.FixtureRequest) -> Serve:
+    def serve(self, server: Vault, configured: Configured, request: pytest.FixtureRequest) -> Serve:
         mount = server.mount(version=request.param)
         token = server.token(server.allow(f"{mount}/*"))
 
@@ -25,16 +27,25 @@ class TestVaultConfigProvider(ConfigProviderContract):
                 server.put(mount, "db", values)
             else:
                 server.write(f"{mount}/db", **values)
-            provider = VaultConfigProvider({})
-            provider.configure({"vault.addr": server.address, "vault.token": token})
+            provider = configured({"vault.addr": server.address, "vault.token": token})
             return provider, f"{mount}/db"
 
         return serve
 
     @pytest.fixture
-    def refused(self, server: Vault) -> tuple[ConfigProvider, str, str]:
+    def refused(self, server: Vault, configured: Configured) -> tuple[ConfigProvider, str, str]:
         mount = server.mount(version="2")
         server.put(mount, "db", {"USER": "nobody"})
-        provider = VaultConfigProvider({})
-        provider.configure({"vault.addr": server.address, "vault.token": server.token("default")})
+        token = server.token("default")
+        provider = configured({"vault.addr": server.address, "vault.token": token})
         return provider, f"{mount}/data/db", "USER"
+
+
+class TestCacheAroundVault(TestVaultConfigProvider):
+    @pytest.fixture(name="serve")
+    def cached(self, serve: Serve) -> Serve:
+        def serve_cached(values: Mapping[str, str]) -> tuple[ConfigProvider, str]:
+            provider, path = serve(values)
+            return CachingConfigProvider(provider, default_ttl=timedelta(minutes=1)), path
+
+        return serve_cached

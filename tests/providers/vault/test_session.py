@@ -6,11 +6,10 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from providers.vault.conftest import Configured, Engine, database_engine
+from providers.vault.conftest import Configured, Engine, database_engine, eventually
 from servers.fault_proxy import FaultProxy
 from servers.postgres import Postgres
 from servers.vault import Vault
@@ -19,13 +18,6 @@ from configproviders.errors import LookupDenied
 
 pytestmark = [pytest.mark.vault, pytest.mark.postgres]
 LONG = "SOAK" in os.environ
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.05)
 
 
 def test_dynamic_credentials_are_those_of_one_lease_until_it_is_replaced(
@@ -181,14 +173,16 @@ def test_health_says_how_the_session_is(server: Vault, configured: Configured) -
 
 
 def test_no_thread_is_left(server: Vault, configured: Configured) -> None:
+    before = set(threading.enumerate())
     provider = configured(server.app_role("default"))
     with pytest.raises(LookupDenied):
         provider.get("secret/data/db")
-    assert any(thread.name == "vault-session" for thread in threading.enumerate())
+    during = set(threading.enumerate()) - before
 
     provider.close()
 
-    assert not any(thread.name == "vault-session" for thread in threading.enumerate())
+    assert [thread.name for thread in during] == ["vault-session"]
+    assert set(threading.enumerate()) <= before
 
 
 @pytest.mark.soak
