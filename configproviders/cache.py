@@ -264,6 +264,11 @@ class CachingConfigProvider(ConfigProvider):
         return self._provider.waits
 
     @property
+    def calls_made(self) -> int:  # type: ignore[override]  # Not of the class but of what it is around.
+        """As of the provider."""
+        return self._provider.calls_made
+
+    @property
     def values_outlive_it(self) -> bool:
         """As of the provider, and handed through to it."""
         return self._provider.values_outlive_it

@@ -7,28 +7,27 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from typing import NoReturn
 
-from . import __version__, formats
+from . import __version__, formats, reports
 from .config_file import read_configs
-from .data import ConfigData
 from .errors import (
     ConfigException,
-    KeyNotFound,
     LookupDenied,
-    PathNotFound,
-    UnknownProvider,
     Unresolved,
     UnresolvedError,
     printable,
 )
 from .output import FORMATS, encode, environment, render, write
-from .plan import Use
 from .provider import ConfigProvider
 from .registry import open_providers, split_settings
-from .transformer import Answer, ConfigTransformer, explain, unresolved_among
+from .transformer import (
+    LOOKUP_CONCURRENCY,
+    ConfigTransformer,
+    unresolved_among,
+)
 
 DONE, UNRESOLVED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 _WORDS_TO_COME = ("doctor", "help", "inventory", "lint", "scan", "watch")
@@ -36,6 +35,7 @@ _EXAMPLES = """\
 examples:
   resolve-config job.properties                        print it with values for references
   resolve-config --check job.properties                what is found, what is missing; no value
+  resolve-config --policy job.properties               what Vault and IAM must allow for it
   resolve-config job.properties -- ./job.sh            run a command with them in its environment
 
 exit codes: 0 done, 1 a reference is unresolved or refused, 2 bad usage or bad input
@@ -103,8 +103,25 @@ def _parser() -> argparse.ArgumentParser:
     act = parser.add_mutually_exclusive_group()
     act.add_argument("--check", action="store_true", help="look all up; print a table, no value")
     act.add_argument("--plan", action="store_true", help="print what would be asked; ask nothing")
+    act.add_argument(
+        "--policy",
+        action="store_true",
+        help="print the least Vault and IAM policies that allow it; ask nothing",
+    )
+    add("--online", action="store_true", help="with --policy: ask for what the settings leave out")
+    add(
+        "--lookup-concurrency",
+        metavar="N",
+        type=int,
+        default=LOOKUP_CONCURRENCY,
+        help=f"how many lookups may wait at the same time; {LOOKUP_CONCURRENCY} if not given",
+    )
     add("--version", action="version", version=f"resolve-config {__version__}")
     return parser
+
+
+def _is_report(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.check or arguments.plan or arguments.policy)
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -119,15 +136,17 @@ def _formatter(prog: str) -> argparse.HelpFormatter:
 def _refuse_bad_usage(
     parser: argparse.ArgumentParser, arguments: argparse.Namespace, command: list[str] | None
 ) -> None:
-    word, act = arguments.input, arguments.check or arguments.plan
+    word, act = arguments.input, _is_report(arguments)
     if word in _WORDS_TO_COME:
         parser.error(f"{word!r} is not a command yet; a file of that name is written ./{word}")
     if command == []:
         parser.error("no command after --")
     if (command or act) and (arguments.output or arguments.format):
-        parser.error("-o and --format do not go with --check, --plan or a command after --")
+        parser.error("-o and --format do not go with --check, --plan, --policy or a command")
     if command and act:
-        parser.error("a command after -- does not go with --check or --plan")
+        parser.error("a command after -- does not go with --check, --plan or --policy")
+    if arguments.online and not arguments.policy:
+        parser.error("--online goes with --policy")
     if arguments.resolve_secrets and arguments.format != "spark":
         parser.error("--resolve-secrets goes with --format spark")
 
@@ -146,10 +165,10 @@ def _run(arguments: argparse.Namespace, command: list[str] | None) -> int:
             return _deliver(configs, arguments)
         _say("warning: Spark makes each entry a system property of the driver: values can be seen")
     with ExitStack() as opened:
-        transformer = ConfigTransformer(_providers(arguments, settings, opened))
-        if arguments.plan or arguments.check:
-            show = _show_plan if arguments.plan else _show_check
-            missing = show(transformer, configs)
+        providers = _providers(arguments, settings, opened)
+        transformer = ConfigTransformer(providers, concurrency=arguments.lookup_concurrency)
+        if _is_report(arguments):
+            missing = _report(arguments, transformer, providers, configs)
             fatal = [each for each in missing if not arguments.allow_unresolved or each.is_failure]
             return UNRESOLVED if fatal else DONE
         result = transformer.transform(configs, strict=not arguments.allow_unresolved)
@@ -179,60 +198,31 @@ def _spark_entries(configs: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in configs.items() if key.startswith("spark.")}
 
 
-def _show_plan(
-    transformer: ConfigTransformer, configs: Mapping[str, str]
-) -> tuple[Unresolved, ...]:
-    uses = list(transformer.plan(configs).uses())
-    rows = [(use.location.provider, use.location.path, use.key, use.config_key) for use in uses]
-    _show_table(("PROVIDER", "PATH", "KEY", "CONFIG KEY"), rows)
-    return _say_unresolved((use, use.error) for use in uses)
-
-
-def _show_check(
-    transformer: ConfigTransformer, configs: Mapping[str, str]
+def _report(
+    arguments: argparse.Namespace,
+    transformer: ConfigTransformer,
+    providers: Mapping[str, ConfigProvider],
+    configs: Mapping[str, str],
 ) -> tuple[Unresolved, ...]:
     plan = transformer.plan(configs)
-    answers = transformer.fetch(plan)
-    outcomes = list(explain(plan, answers))
-    rows = [
-        (
-            use.reference.text,
-            use.config_key,
-            use.reference.provider,
-            _outcome(error),
-            _ttl(answers.get(use.location)),
-        )
-        for use, error in outcomes
-    ]
-    _show_table(("REFERENCE", "CONFIG KEY", "PROVIDER", "OUTCOME", "TTL"), rows)
-    return _say_unresolved(outcomes)
+    if arguments.plan:
+        report = reports.show_plan(plan)
+    elif arguments.check:
+        report = reports.check(transformer, plan, providers)
+    else:
+        report = reports.policies(plan, providers, online=arguments.online)
+    _show_table(report.table)
+    _print_bytes(encode(report.text))
+    for note in report.notes:
+        _say(note)
+    unresolved = unresolved_among(report.outcomes)
+    if unresolved:
+        _say(str(UnresolvedError(unresolved)))
+    return unresolved
 
 
-def _ttl(answer: Answer | None) -> str:
-    ttl = answer.ttl if isinstance(answer, ConfigData) else None
-    return "-" if ttl is None else f"{ttl.total_seconds():g} s"
-
-
-def _outcome(error: ConfigException | None) -> str:
-    if error is None:
-        return "found"
-    if isinstance(error, LookupDenied):
-        return "refused"
-    missing = isinstance(error, UnknownProvider | PathNotFound | KeyNotFound)
-    return "missing" if missing else "failed"
-
-
-def _say_unresolved(
-    outcomes: Iterable[tuple[Use, ConfigException | None]],
-) -> tuple[Unresolved, ...]:
-    found = unresolved_among(outcomes)
-    if found:
-        _say(str(UnresolvedError(found)))
-    return found
-
-
-def _show_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    table = [tuple(header), *(tuple(map(printable, row)) for row in rows)]
+def _show_table(rows: Sequence[Sequence[str]]) -> None:
+    table = [tuple(map(printable, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         cells = zip(row, widths, strict=True)

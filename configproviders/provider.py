@@ -37,6 +37,9 @@ class ConfigProvider(ABC):
     values_outlive_it: bool = False
     """Set by who hands values to what lives on: then :meth:`close` must not revoke them."""
 
+    calls_made: int = 0
+    """How many calls of its backend the provider has made so far, logins and retries included."""
+
     def configure(self, configs: Mapping[str, object]) -> None:
         """Take the settings under ``config.providers.<name>.param.``, without that prefix.
 

@@ -29,6 +29,8 @@ SHORT_NAMES = {
     "directory": "configproviders.providers.directory:DirectoryConfigProvider",
     "env": "configproviders.providers.env:EnvVarConfigProvider",
     "vault": "configproviders.providers.vault:VaultConfigProvider",
+    "secretsmanager": "configproviders.providers.aws:SecretsManagerConfigProvider",
+    "ssm": "configproviders.providers.aws:SsmConfigProvider",
 }
 JAVA_CLASSES = {
     "org.apache.kafka.common.config.provider.FileConfigProvider": "file",
@@ -37,6 +39,11 @@ JAVA_CLASSES = {
     "io.lenses.connect.secrets.providers.VaultSecretProvider": "vault",
     "io.confluent.csid.config.provider.vault.VaultConfigProvider": "vault",
     "com.github.jcustenborder.kafka.config.vault.VaultConfigProvider": "vault",
+    "io.lenses.connect.secrets.providers.AWSSecretProvider": "secretsmanager",
+    "io.confluent.csid.config.provider.aws.SecretsManagerConfigProvider": "secretsmanager",
+    "com.github.jcustenborder.kafka.config.aws.SecretsManagerConfigProvider": "secretsmanager",
+    "com.amazonaws.kafka.config.providers.SecretsManagerConfigProvider": "secretsmanager",
+    "com.amazonaws.kafka.config.providers.SsmParamStoreConfigProvider": "ssm",
 }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Generic
 
@@ -83,24 +85,29 @@ class ConfigTransformer:
         """Return what :meth:`transform` would ask of whom, without asking."""
         return LookupPlan.of(configs, self._providers, pattern=self._pattern)
 
-    def fetch(self, plan: LookupPlan) -> dict[Location, Answer]:
+    def fetch(
+        self, plan: LookupPlan, *, seconds: dict[Location, float] | None = None
+    ) -> dict[Location, Answer]:
         """Ask each location of *plan* once; an error stands in the place of an answer.
+
+        *seconds*, if given, receives how long the call took in which each location was asked for.
 
         What a provider takes in one call goes together; calls that wait for a backend run in
         threads, so that the time is that of the slowest and not of all.
         """
         at_once, waiting = self._calls(plan)
+        ask = _ask if seconds is None else partial(_ask_timed, seconds)
         answers: dict[Location, Answer] = {}
         if len(waiting) > 1:
             from concurrent.futures import ThreadPoolExecutor
 
             with ThreadPoolExecutor(min(self._concurrency, len(waiting)), "lookup") as threads:
-                for asked in threads.map(_ask, *zip(*waiting, strict=True)):
+                for asked in threads.map(ask, *zip(*waiting, strict=True)):
                     answers.update(asked)
         else:
             at_once += waiting
         for provider, name, lookups in at_once:
-            answers.update(_ask(provider, name, lookups))
+            answers.update(ask(provider, name, lookups))
         return {location: answers[location] for location in plan.lookups}
 
     def _calls(self, plan: LookupPlan) -> tuple[list[_Call], list[_Call]]:
@@ -199,6 +206,18 @@ def _ask(
     except Exception as error:  # noqa: BLE001  The border around a plugin.
         failure = error if isinstance(error, ConfigException) else plugin_failure(provider, error)
     return {Location(name, path): failure for path in lookups}
+
+
+def _ask_timed(
+    seconds: dict[Location, float],
+    provider: ConfigProvider,
+    name: str,
+    lookups: Mapping[str, AbstractSet[str]],
+) -> dict[Location, Answer]:
+    start = time.perf_counter()
+    answers = _ask(provider, name, lookups)
+    seconds.update(dict.fromkeys(answers, time.perf_counter() - start))
+    return answers
 
 
 def _checked(answer: object) -> Answer:

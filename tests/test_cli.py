@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -127,9 +128,9 @@ def test_check_shows_what_is_found_and_never_a_value(run: Run) -> None:
 
     assert code == 1
     assert out == (
-        "REFERENCE                            CONFIG KEY  PROVIDER  OUTCOME  TTL\n"
-        "${file:secrets.properties:password}  fine        file      found    -\n"
-        "${file:secrets.properties:usr}       jdbc.user   file      missing  -\n"
+        "REFERENCE                            CONFIG KEY  PROVIDER  OUTCOME  TTL  LATENCY\n"
+        "${file:secrets.properties:password}  fine        file      found    -    -\n"
+        "${file:secrets.properties:usr}       jdbc.user   file      missing  -    -\n"
     )
     assert "no key 'usr'" in err
     assert CANARY not in out + err
@@ -148,7 +149,7 @@ def test_check_tells_refused_from_missing_from_failed(run: Run) -> None:
     code, out, _ = run("in.properties", "--check", "--providers", "w.properties")
 
     assert code == 1
-    assert [line.split()[-2] for line in out.splitlines()[1:]] == [
+    assert [line.split()[-3] for line in out.splitlines()[1:]] == [
         "refused",
         "missing",
         "failed",
@@ -173,7 +174,55 @@ def test_check_shows_ttls_in_seconds(run: Run, monkeypatch: pytest.MonkeyPatch) 
 
     lines = run("in.properties", "--check")[1].splitlines()
 
-    assert [line.split("found")[1].strip() for line in lines[1:]] == ["0 s", "90 s"]
+    assert [line.split("found")[1].strip() for line in lines[1:]] == ["0 s   -", "90 s  -"]
+
+
+def test_check_says_what_backends_cost(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def get(self: EnvVarConfigProvider, path: str, keys: object = None) -> ConfigData:
+        self.calls_made += 1
+        return ConfigData({"k": "v"}, timedelta(hours=1), lease="database/creds/r/1")
+
+    monkeypatch.setattr(EnvVarConfigProvider, "get", get)
+    monkeypatch.setattr(EnvVarConfigProvider, "waits", True)
+    Path("in.properties").write_text("a=${env:1:k}\nb=${env:1:k}\nc=${env:2:k}\n")
+
+    code, out, err = run("in.properties", "--check")
+
+    assert code == 0
+    assert re.fullmatch(r"\S+ +a +env +found +3600 s, lease  \d+ ms", out.splitlines()[1])
+    assert err == "resolve-config: env: 2 locations in 2 calls\n"
+
+
+VAULT = "config.providers=v,s\nconfig.providers.v.class=vault\nconfig.providers.s.class={}\n"
+
+
+def test_policy_prints_what_vault_must_allow(run: Run) -> None:
+    settings = VAULT.format("file")
+    Path("in.properties").write_text(f"{settings}a=${{v:kv/data/db:k}}\nb=${{s:f:k}}\n")
+
+    code, out, err = run("in.properties", "--policy")
+
+    assert (code, err) == (0, "")
+    assert out == 'path "kv/data/db" {\n  capabilities = ["read"]\n}\n'
+
+
+def test_policies_of_several_providers_stand_under_their_names(run: Run) -> None:
+    settings = VAULT.format("secretsmanager")
+    Path("in.properties").write_text(f"{settings}a=${{v:kv/data/db:k}}\nb=${{s:db:k}}\n")
+
+    code, out, _ = run("in.properties", "--policy")
+
+    iam, hcl = out.removeprefix("# s\n").split("\n# v\n")
+    assert code == 0
+    assert json.loads(iam)["Statement"][0]["Action"] == "secretsmanager:GetSecretValue"
+    assert hcl.startswith("path ")
+
+
+def test_policy_of_a_config_that_needs_none_says_so(run: Run) -> None:
+    code, out, err = run("job.properties", "--policy")
+
+    assert (code, out) == (0, "")
+    assert "no provider of this config has a backend with policies" in err
 
 
 def test_check_is_content_when_all_is_found(run: Run) -> None:
@@ -249,6 +298,7 @@ def test_a_provider_declared_twice_is_an_error(run: Run) -> None:
         (["job.properties", "--resolve-secrets"], "--resolve-secrets goes with --format spark"),
         (["job.properties", "--check", "--", "true"], "does not go with"),
         (["job.properties", "--check", "--plan"], "not allowed with"),
+        (["job.properties", "--online"], "--online goes with --policy"),
         (["job.properties", "--form", "json"], "unrecognized arguments"),
         (["job.properties", "-o", "no/dir/out"], "cannot write 'no/dir/out'"),
         (["job.properties", "--", "no-such-command"], "cannot run 'no-such-command'"),
@@ -288,8 +338,8 @@ def test_an_input_that_may_not_be_read_says_so(
     assert "Permission denied" in err
 
 
-def test_help_shows_three_examples(run: Run) -> None:
+def test_help_shows_examples(run: Run) -> None:
     code, out, _ = run("--help")
 
     assert code == 0
-    assert out.partition("examples:")[2].count("resolve-config ") == 3
+    assert out.partition("examples:")[2].count("resolve-config ") == 4

@@ -20,9 +20,13 @@ FLOORS = [
     ["providers.vault.auth", "providers.vault.mounts", "providers.vault.keeper"],
     ["providers.vault.session", "providers.vault.leases", "providers.vault.connection"],
     ["providers.vault.provider", "providers.vault"],
+    ["providers.aws.arn", "providers.aws.settings", "providers.aws.references"],
+    ["providers.aws.contents", "providers.aws.policy", "providers.aws.failures"],
+    ["providers.aws.session", "providers.aws.provider"],
+    ["providers.aws.secrets_manager", "providers.aws.ssm", "providers.aws"],
     ["config_file", "registry", "testing"],  # assembly
     ["spark._resolution", "spark.redaction", "spark.options", "spark.session", "spark"],
-    ["output", "cli", "__main__"],  # edges
+    ["output", "reports", "cli", "__main__"],  # edges
 ]
 ORDER = [module for floor in FLOORS for module in floor]
 PURE = {"os", "time", "threading", "logging", "pathlib"}

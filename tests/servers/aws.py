@@ -52,6 +52,10 @@ class Aws:
             text = value if isinstance(value, str) else json.dumps(value)
             return name, client.create_secret(Name=name, SecretString=text)["ARN"]
 
+    def secret_without_value(self) -> str:
+        """Make a secret that holds nothing yet."""
+        return _secrets_manager(self.moto, HOME).create_secret(Name=self.name())["Name"]
+
     def secrets(self, count: int, region: str = HOME) -> dict[str, str]:
         """Store *count* secrets; return their texts by their names."""
         values = {self.name(): f"text {number}" for number in range(count)}
@@ -62,8 +66,9 @@ class Aws:
     def put_secret(self, name: str, value: str, stages: tuple[str, ...] = ()) -> str:
         """Store another version of a secret; return its id."""
         client = _secrets_manager(self.moto, HOME)
-        labels = {"VersionStages": list(stages)} if stages else {}
-        return client.put_secret_value(SecretId=name, SecretString=value, **labels)["VersionId"]
+        return client.put_secret_value(
+            SecretId=name, SecretString=value, VersionStages=stages or ("AWSCURRENT",)
+        )["VersionId"]
 
     def delete_secret(self, name: str) -> None:
         """Schedule a secret for deletion."""
@@ -98,12 +103,16 @@ class Aws:
 
 def secrets_manager(**settings: str) -> SecretsManagerConfigProvider:
     """Return a provider with *settings*, whose dots are written as underscores."""
-    return _configured(SecretsManagerConfigProvider(), settings)
+    provider = SecretsManagerConfigProvider()
+    provider.configure(_dotted(settings))
+    return provider
 
 
 def ssm(**settings: str) -> SsmConfigProvider:
     """Return a provider with *settings*, whose dots are written as underscores."""
-    return _configured(SsmConfigProvider(), settings)
+    provider = SsmConfigProvider()
+    provider.configure(_dotted(settings))
+    return provider
 
 
 def ask(provider: ConfigProvider, *paths: str) -> dict[str, ConfigData | ConfigException]:
@@ -157,6 +166,5 @@ def _ssm(moto: Moto, region: str) -> SSMClient:
     return moto.ssm(region)
 
 
-def _configured(provider: Any, settings: Mapping[str, str]) -> Any:
-    provider.configure({name.replace("_", "."): value for name, value in settings.items()})
-    return provider
+def _dotted(settings: Mapping[str, str]) -> dict[str, str]:
+    return {name.replace("_", "."): value for name, value in settings.items()}

@@ -56,6 +56,11 @@ class Client:
         except OSError as error:
             raise ConfigException(f"vault.ssl: a certificate cannot be read: {error}") from error
 
+    @property
+    def calls_made(self) -> int:
+        """How many requests were sent."""
+        return self._transport.calls_made
+
     def deadline(self) -> AbstractContextManager[None]:
         """Have all that this thread asks meanwhile end within one timeout."""
         return self._transport.deadline()

@@ -23,6 +23,11 @@ class Connection:
         self._session = Session(self._client, settings, environ, self._keeper.wake)
         self._leases = Leases(self._client, self._session, self._keeper.wake)
 
+    @property
+    def calls_made(self) -> int:
+        """How many requests were sent."""
+        return self._client.calls_made
+
     def deadline(self) -> AbstractContextManager[None]:
         """Have all reads of this thread meanwhile end within one timeout."""
         return self._client.deadline()

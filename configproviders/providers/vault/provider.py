@@ -57,6 +57,11 @@ class VaultConfigProvider(ConfigProvider):
         self._is_closed = False
         self._set_up(s.complete({}, self._environ))
 
+    @property
+    def calls_made(self) -> int:  # type: ignore[override]  # It is counted below.
+        """How many requests were sent since the provider was made."""
+        return self._connection.calls_made if self._connection else 0
+
     def configure(self, configs: Mapping[str, object]) -> None:
         """Take the settings; raise :class:`ConfigException` for a wrong one."""
         settings = s.complete(configs, self._environ)

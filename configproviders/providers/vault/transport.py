@@ -69,6 +69,8 @@ class Transport(HTTPAdapter):
         self._tls = _tls(settings)
         self._server_name = s.SERVER_NAME.read(settings)
         self._thread = threading.local()
+        self._counting = threading.Lock()
+        self.calls_made = 0
         super().__init__(pool_connections=1, pool_maxsize=_CONNECTIONS)
 
     @contextmanager
@@ -146,6 +148,8 @@ class Transport(HTTPAdapter):
         left = deadline - time.monotonic()
         if left <= 0:
             return None, requests.Timeout("the deadline has passed")
+        with self._counting:
+            self.calls_made += 1
         try:
             timeout = (min(left, _CONNECT_SECONDS), left)
             response = super().send(request, stream=True, timeout=timeout, proxies=proxies)

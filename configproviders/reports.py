@@ -1,0 +1,100 @@
+"""What ``resolve-config`` tells about a config instead of resolving it, without any value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from .data import ConfigData
+from .errors import (
+    ConfigException,
+    KeyNotFound,
+    LookupDenied,
+    PathNotFound,
+    UnknownProvider,
+    UnsupportedOperation,
+)
+from .plan import Location, LookupPlan, Use
+from .provider import ConfigProvider
+from .transformer import Answer, ConfigTransformer, explain
+
+Outcomes = Sequence[tuple[Use, ConfigException | None]]
+Providers = Mapping[str, ConfigProvider]
+
+
+class Report(NamedTuple):
+    """A table, header first, or a *text*; *notes* on it; and what came of each use."""
+
+    outcomes: Outcomes
+    table: Sequence[Sequence[str]] = ()
+    text: str = ""
+    notes: Sequence[str] = ()
+
+
+def show_plan(plan: LookupPlan) -> Report:
+    """Say what would be asked of whom."""
+    uses = list(plan.uses())
+    rows = ((use.location.provider, use.location.path, use.key, use.config_key) for use in uses)
+    return Report(_planned(uses), [("PROVIDER", "PATH", "KEY", "CONFIG KEY"), *rows])
+
+
+def check(transformer: ConfigTransformer, plan: LookupPlan, providers: Providers) -> Report:
+    """Ask for all of *plan*; say what was found, for how long it is good, and what it cost."""
+    seconds: dict[Location, float] = {}
+    answers = transformer.fetch(plan, seconds=seconds)
+    outcomes = list(explain(plan, answers))
+    rows = [("REFERENCE", "CONFIG KEY", "PROVIDER", "OUTCOME", "TTL", "LATENCY")]
+    waiting = {name for name in providers if providers[name].waits}
+    for use, error in outcomes:
+        name, location = use.reference.provider, use.location
+        latency = _latency(seconds.get(location) if name in waiting else None)
+        ttl = _ttl(answers.get(location))
+        rows.append((use.reference.text, use.config_key, name, _outcome(error), ttl, latency))
+    notes = [_cost(name, plan, providers[name]) for name in sorted(waiting & _asked(plan))]
+    return Report(outcomes, rows, notes=notes)
+
+
+def policies(plan: LookupPlan, providers: Providers, *, online: bool) -> Report:
+    """Say what the backends must allow; each policy under its provider's name if there are more."""
+    found: dict[str, str] = {}
+    for name in sorted(_asked(plan)):
+        lookups = {at.path: keys for at, keys in plan.lookups.items() if at.provider == name}
+        with suppress(UnsupportedOperation):
+            found[name] = providers[name].policy(lookups, online=online)
+    notes = () if found else ("no provider of this config has a backend with policies",)
+    heads = {name: f"# {name}\n" if len(found) > 1 else "" for name in found}
+    text = "\n".join(f"{heads[name]}{policy}" for name, policy in found.items())
+    return Report(_planned(plan.uses()), text=text, notes=notes)
+
+
+def _planned(uses: Iterable[Use]) -> Outcomes:
+    return [(use, use.error) for use in uses]
+
+
+def _asked(plan: LookupPlan) -> set[str]:
+    return {location.provider for location in plan.lookups}
+
+
+def _cost(name: str, plan: LookupPlan, provider: ConfigProvider) -> str:
+    locations = sum(location.provider == name for location in plan.lookups)
+    return f"{name}: {locations} locations in {provider.calls_made} calls"
+
+
+def _outcome(error: ConfigException | None) -> str:
+    if error is None:
+        return "found"
+    if isinstance(error, LookupDenied):
+        return "refused"
+    missing = isinstance(error, UnknownProvider | PathNotFound | KeyNotFound)
+    return "missing" if missing else "failed"
+
+
+def _ttl(answer: Answer | None) -> str:
+    if not isinstance(answer, ConfigData) or answer.ttl is None:
+        return "-"
+    return f"{answer.ttl.total_seconds():.4g} s{', lease' if answer.lease else ''}"
+
+
+def _latency(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1000:.0f} ms"
