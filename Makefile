@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 
-.PHONY: install java demo test lint format types bench cover build clean
+.PHONY: install java servers demo test test-long lint format types bench cover build clean
 
 install: $(VENV)/installed
 
@@ -29,8 +29,15 @@ demo: install java
 	$(BIN)/python examples/spark_jdbc/create_database.py
 	$(BIN)/python examples/spark_jdbc/job.py
 
+# Once, into the system and ~/.cache: PostgreSQL, slapd, and a Vault built from source by Go.
+servers:
+	tests/servers/install.sh
+
 test: install java
 	$(BIN)/python -m pytest --numprocesses 2
+
+test-long: install java
+	SOAK=1 $(BIN)/python -m pytest --numprocesses 2
 
 lint: install
 	$(BIN)/ruff check .
@@ -45,6 +52,8 @@ types: install
 
 bench: install java
 	$(BIN)/python tests/benchmarks/bench.py
+	$(BIN)/python tests/benchmarks/bench_cache.py
+	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_backends.py
 
 cover: install java
 	$(BIN)/coverage run -m pytest

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+
+import boto3
 
 from configproviders import ConfigProvider, ConfigTransformer
 from configproviders.providers.aws import SecretsManagerConfigProvider, SsmConfigProvider
@@ -49,21 +50,22 @@ def servers() -> Iterator[dict[str, str]]:
 
 def serve() -> None:
     """Fill both servers, say where they are, and run until nobody listens."""
-    import boto3
-    from servers.moto import run_moto
     from servers.fault_proxy import FaultProxy
+    from servers.moto import run_moto
     from servers.vault import vault
 
     with vault() as server, run_moto() as moto:
-        names = {"region_name": "eu-west-1", "aws_access_key_id": "a", "aws_secret_access_key": "b"}
-        secrets = boto3.client("secretsmanager", endpoint_url=moto.url, **names)
-        parameters = boto3.client("ssm", endpoint_url=moto.url, **names)
+        session = boto3.Session("bench", "bench", region_name="eu-west-1")
+        secrets = session.client("secretsmanager", endpoint_url=moto.url)
+        parameters = session.client("ssm", endpoint_url=moto.url)
         for number in range(PATHS):
             server.put("secret", f"bench/{number}", {"password": f"p{number}"})
         for number in range(SECRETS):
-            secrets.create_secret(Name=f"bench/{number}", SecretString=f'{{"password":"{number}"}}')
+            secrets.create_secret(Name=f"bench/{number}", SecretString='{"password":"s3cr3t"}')
         for number in range(PARAMETERS):
-            parameters.put_parameter(Name=f"/bench/{number}", Value=f"{number}", Type="SecureString")
+            parameters.put_parameter(
+                Name=f"/bench/{number}", Value=f"{number}", Type="SecureString"
+            )
         role = server.app_role(server.allow("secret/data/bench/*"))
         with (
             FaultProxy(server.address, latency=LATENCY) as to_vault,
@@ -100,7 +102,8 @@ def bench_secrets_manager(at: Mapping[str, str]) -> None:
     """Read 200 secrets in 10 calls, and one by one."""
     config = {f"c{n}": f"${{sm:bench/{n}:password}}" for n in range(SECRETS)}
     settings = {**AWS, "aws.endpoint.override": at["aws"]}
-    client = boto_client("secretsmanager", at["aws"])
+    session = boto3.Session("bench", "bench", region_name="eu-west-1")
+    client = session.client("secretsmanager", endpoint_url=at["aws"])
 
     def one_by_one() -> None:
         for number in range(SECRETS):
@@ -117,7 +120,8 @@ def bench_parameters(at: Mapping[str, str]) -> None:
     """Read 400 parameters in 40 calls, and one by one."""
     config = {f"c{n}": f"${{ssm::/bench/{n}}}" for n in range(PARAMETERS)}
     settings = {**AWS, "aws.endpoint.override": at["aws"]}
-    client = boto_client("ssm", at["aws"])
+    session = boto3.Session("bench", "bench", region_name="eu-west-1")
+    client = session.client("ssm", endpoint_url=at["aws"])
 
     def one_by_one() -> None:
         for number in range(PARAMETERS):
@@ -126,19 +130,6 @@ def bench_parameters(at: Mapping[str, str]) -> None:
     ours = timed(lambda: resolve(SsmConfigProvider(), settings, config, calls=PARAMETERS // 10))
     loop = timed(one_by_one, 3)
     show(f"{PARAMETERS} parameters, 40 calls", ours, loop, "get_parameter in a loop", goal="")
-
-
-def boto_client(service: str, url: str) -> object:
-    """Make a client as a script would."""
-    import boto3
-
-    return boto3.client(
-        service,
-        endpoint_url=url,
-        region_name="eu-west-1",
-        aws_access_key_id="bench",
-        aws_secret_access_key="bench",
-    )
 
 
 def bench_start(at: Mapping[str, str]) -> None:
@@ -154,7 +145,9 @@ def bench_start(at: Mapping[str, str]) -> None:
         first = f"p.configure({settings!r})\np.get({path!r})\n"
         bare = [python("pass") for _ in range(ROUNDS)]
         show(f"{name}, import", [python(start) for _ in bare], bare, "python -c pass", goal="")
-        show(f"{name}, first call", [python(start + first) for _ in bare], bare, "the same", goal="")
+        show(
+            f"{name}, first call", [python(start + first) for _ in bare], bare, "the same", goal=""
+        )
 
 
 def python(code: str) -> float:
@@ -192,16 +185,18 @@ def show(
 ) -> None:
     """Print the ratio of the medians, and both with their range."""
     ratio = statistics.median(ours) / statistics.median(theirs)
-    sides = [
-        f"{statistics.median(side) * 1000:,.0f} ms ({min(side) * 1000:,.0f}-{max(side) * 1000:,.0f})"
-        for side in (ours, theirs)
-    ]
     aim = f", goal {goal} x" if goal else ""
-    print(f"{ratio:.3f} x  {name}: {sides[0]} against {against} {sides[1]}{aim}", flush=True)
+    sides = f"{spread(ours)} against {against} {spread(theirs)}"
+    print(f"{ratio:.3f} x  {name}: {sides}{aim}", flush=True)
+
+
+def spread(seconds: Sequence[float]) -> str:
+    """Write the median with the least and the most."""
+    millis = [each * 1000 for each in seconds]
+    return f"{statistics.median(millis):,.0f} ms ({min(millis):,.0f}-{max(millis):,.0f})"
 
 
 if __name__ == "__main__":
-    os.environ.pop("AWS_PROFILE", None)
     if sys.argv[1:] == ["serve"]:
         serve()
     else:

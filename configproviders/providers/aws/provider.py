@@ -48,6 +48,11 @@ class AwsConfigProvider(ConfigProvider, Generic[A, C]):
         self._batch_is_denied = False
         self._set_up({})
 
+    @property
+    def calls_made(self) -> int:  # type: ignore[override]  # It is counted below.
+        """How many requests were sent since the provider was configured."""
+        return self._clients.calls_made
+
     def configure(self, configs: Mapping[str, object]) -> None:
         """Take the settings; raise :class:`ConfigException` for a wrong one."""
         self.config_def.validate(configs)

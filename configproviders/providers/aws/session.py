@@ -56,8 +56,10 @@ class Clients(Generic[C]):
         self._settings = settings
         self._clock = clock
         self._lock = threading.Lock()
+        self._counting = threading.Lock()
         self._session: boto3.Session | None = None
         self._clients: dict[str | None, C] = {}
+        self.calls_made = 0
 
     @property
     def home(self) -> str | None:
@@ -126,11 +128,19 @@ class Clients(Generic[C]):
         from botocore.exceptions import NoCredentialsError
 
         if self._session is None:
-            session = _session(self._settings, region, self._config(), self._clock)
+            session = _session(self._settings, region, self._config(), self._before_send)
             if session.get_credentials() is None:
                 raise NoCredentialsError
             self._session = session
         return self._session
+
+    def _before_send(self, **_: object) -> None:
+        """Count the requests, and stop those that come too late."""
+        deadline = _deadline.get()
+        if deadline is not None and self._clock() > deadline:
+            raise ServiceError(TIMED_OUT)
+        with self._counting:
+            self.calls_made += 1
 
     def _identity(self, region: str | None) -> tuple[str, str | None]:
         with self._lock:
@@ -181,26 +191,21 @@ def _cleaned(ask: Callable[[Any], T], given: Any) -> T:
 
 
 def _session(
-    settings: Settings, region: str | None, config: Config, clock: Callable[[], float]
+    settings: Settings, region: str | None, config: Config, before_send: Callable[..., None]
 ) -> boto3.Session:
     import boto3
 
-    core = _core(settings, clock)
+    core = _core(settings, before_send)
     core.set_config_variable("region", settings.region or os.environ.get("AWS_REGION"))
     if settings.access_key and settings.secret_key:
         core.set_credentials(settings.access_key, settings.secret_key, settings.session_token)
     if settings.role_arn:
-        core = _assuming(core, settings, region, config, clock)
+        core = _assuming(core, settings, region, config, before_send)
     return boto3.Session(botocore_session=core)
 
 
-def _core(settings: Settings, clock: Callable[[], float]) -> botocore.session.Session:
+def _core(settings: Settings, before_send: Callable[..., None]) -> botocore.session.Session:
     import botocore.session
-
-    def stop_when_late(**_: object) -> None:
-        deadline = _deadline.get()
-        if deadline is not None and clock() > deadline:
-            raise ServiceError(TIMED_OUT)
 
     def again_if_unreadable(**given: Any) -> float | None:
         # What is cut off is no JSON, which the SDK takes for an answer that says nothing.
@@ -210,7 +215,7 @@ def _core(settings: Settings, clock: Callable[[], float]) -> botocore.session.Se
 
     _silence_botocore()
     core = botocore.session.Session(profile=settings.profile)
-    core.register("before-send", stop_when_late)
+    core.register("before-send", before_send)
     again: Any = again_if_unreadable  # The stubs do not know that what it returns counts.
     core.register("needs-retry", again)
     return core
@@ -221,7 +226,7 @@ def _assuming(
     settings: Settings,
     region: str | None,
     config: Config,
-    clock: Callable[[], float],
+    before_send: Callable[..., None],
 ) -> botocore.session.Session:
     """Return a session in the role, which assumes it again before its credentials end."""
     from botocore.credentials import AssumeRoleCredentialFetcher, DeferredRefreshableCredentials
@@ -242,7 +247,7 @@ def _assuming(
         settings.role_arn or "",
         extra_args={name: value for name, value in asked.items() if value},
     )
-    core = _core(settings, clock)
+    core = _core(settings, before_send)
     core.set_config_variable("region", home)
     core.register_component(
         "credential_provider",

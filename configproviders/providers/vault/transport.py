@@ -43,9 +43,10 @@ def open_session(settings: Mapping[str, object]) -> tuple[requests.Session, Tran
     session.mount("https://", transport)
     if s.ADDR.read(settings).startswith("http://"):
         session.mount("http://", transport)
-    session.auth = _no_authentication  # Else requests sends what ~/.netrc says of the host.
-    if proxy := s.PROXY.read(settings):
-        session.proxies = {"http": proxy, "https": proxy}
+    session.trust_env = False  # It reads the environment, and ~/.netrc, for each request.
+    proxy = s.PROXY.read(settings)
+    environment = requests.utils.get_environ_proxies(s.ADDR.read(settings))
+    session.proxies = {"http": proxy, "https": proxy} if proxy else environment
     return session, transport
 
 
@@ -66,7 +67,8 @@ class Transport(HTTPAdapter):
         )
         # What was sent may have been done: a login may have used up the secret id.
         self._write = self._read.new(read=0, other=0, status_forcelist=_NOTHING_DONE)
-        self._tls = _tls(settings)
+        is_https = s.ADDR.read(settings).startswith("https://")
+        self._tls = _tls(settings) if is_https else None  # Reading all authorities takes a while.
         self._server_name = s.SERVER_NAME.read(settings)
         self._thread = threading.local()
         self._counting = threading.Lock()
@@ -179,10 +181,6 @@ def _tls(settings: Mapping[str, object]) -> ssl.SSLContext:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     return context
-
-
-def _no_authentication(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    return request
 
 
 def _read_body(response: requests.Response, deadline: float) -> None:
