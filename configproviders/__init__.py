@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from .errors import UnresolvedError as UnresolvedError
     from .plan import Location as Location
     from .provider import ConfigProvider as ConfigProvider
+    from .providers.aws import SecretsManagerConfigProvider as SecretsManagerConfigProvider
+    from .providers.aws import SsmConfigProvider as SsmConfigProvider
     from .providers.directory import DirectoryConfigProvider as DirectoryConfigProvider
     from .providers.env import EnvVarConfigProvider as EnvVarConfigProvider
     from .providers.file import FileConfigProvider as FileConfigProvider
+    from .providers.vault import VaultConfigProvider as VaultConfigProvider
     from .registry import load_providers as load_providers
     from .transformer import ConfigTransformer as ConfigTransformer
     from .transformer import ConfigTransformerResult as ConfigTransformerResult
@@ -38,7 +41,10 @@ _MODULES = {
     "EnvVarConfigProvider": "providers.env",
     "FileConfigProvider": "providers.file",
     "Location": "plan",
+    "SecretsManagerConfigProvider": "providers.aws",
+    "SsmConfigProvider": "providers.aws",
     "UnresolvedError": "errors",
+    "VaultConfigProvider": "providers.vault",
     "load_providers": "registry",
 }
 

@@ -10,7 +10,7 @@ from configproviders import ConfigData, ConfigException, ConfigProvider
 from configproviders.cache import CachingConfigProvider
 from configproviders.config_def import STRING, ConfigDef, ConfigKey
 from configproviders.errors import LookupDenied, PathNotFound, ProviderUnavailable
-from configproviders.testing import FakeClock
+from configproviders.testing import FakeClock, Serve
 
 UNREACHABLE = ProviderUnavailable("the backend cannot be reached")
 MINUTE = timedelta(minutes=1)
@@ -102,3 +102,13 @@ def code(call: Callable[[], object]) -> type[Exception] | None:
     except ConfigException as error:
         return type(error)
     return None
+
+
+def with_cache(serve: Serve) -> Serve:
+    """Put a cache around the providers of *serve*, for their contract."""
+
+    def serve_with_cache(values: Mapping[str, str]) -> tuple[ConfigProvider, str]:
+        provider, path = serve(values)
+        return CachingConfigProvider(provider, default_ttl=MINUTE), path
+
+    return serve_with_cache

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-HEAVY = {"pyspark", "py4j", "hvac", "boto3", "yaml", "watchdog", "pytest", "pandas", "argcomplete"}
+HEAVY = {"pyspark", "py4j", "hvac", "requests", "boto3", "botocore", "yaml", "watchdog"}
+HEAVY |= {"pytest", "pandas", "argcomplete"}
 
 
 def modules_after(statement: str) -> set[str]:
@@ -23,7 +24,10 @@ def test_importing_the_package_loads_next_to_nothing() -> None:
     assert not added & (HEAVY | {"asyncio", "json", "logging"})
 
 
-@pytest.mark.parametrize("module", ["transformer", "registry", "cli", "spark", "providers.file"])
+@pytest.mark.parametrize(
+    "module",
+    ["transformer", "registry", "cli", "spark", "cache", "providers.vault", "providers.aws"],
+)
 def test_no_module_loads_an_sdk(module: str) -> None:
     assert not modules_after(f"import configproviders.{module}") & HEAVY
 

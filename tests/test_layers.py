@@ -112,6 +112,12 @@ def test_only_the_command_line_prints_or_exits() -> None:
         assert name_of(file) in {"cli", "__main__"} or not names & {"print", "exit", "SystemExit"}
 
 
+def test_no_check_is_one_that_python_leaves_out_when_it_optimises() -> None:
+    for file in FILES:
+        kinds = {type(node) for node in ast.walk(ast.parse(file.read_text()))}
+        assert ast.Assert not in kinds or name_of(file) == "testing"
+
+
 def test_a_provider_knows_no_other_provider() -> None:
     for file in (ROOT / "providers").rglob("*.py"):
         own = f".{'.'.join(name_of(file).split('.')[:2])}."

@@ -21,7 +21,10 @@ PROMISED = [
     "EnvVarConfigProvider",
     "FileConfigProvider",
     "Location",
+    "SecretsManagerConfigProvider",
+    "SsmConfigProvider",
     "UnresolvedError",
+    "VaultConfigProvider",
     "load_providers",
 ]
 

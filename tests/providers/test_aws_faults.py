@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import gc
+import os
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from servers.aws import Aws, ask, secrets_manager, ssm, values
 from servers.fault_proxy import AWS_ERRORS, FaultProxy
-from servers.faults import Fault, HalfAnswer, Reset, ResetInBody, Status, WrongJson
+from servers.faults import (
+    Fault,
+    HalfAnswer,
+    Reset,
+    ResetInBody,
+    Silence,
+    SlowBody,
+    Status,
+    WrongJson,
+)
+from servers.processes import open_sockets
 
 from configproviders.errors import ProviderUnavailable
 
 pytestmark = pytest.mark.aws
 
+READS, DEADLINE = 1000, 4
 FAULTS = [HalfAnswer(), Reset(), ResetInBody(), Status(503), Status(429), WrongJson()]
 
 
@@ -35,3 +53,53 @@ def test_what_breaks_once_is_overcome_by_trying_again(aws: Aws, fault: Fault) ->
         answers = ask(secrets_manager(endpoint=proxy.url, retry_max="1"), *secrets)
 
     assert values(answers) == secrets
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(3 if "SOAK" in os.environ else 1))
+def test_a_thousand_reads_under_faults_end_in_the_right_value_or_a_typed_error(
+    aws: Aws, seed: int
+) -> None:
+    secrets, parameters = aws.secrets(10), {aws.parameter(f"p{n}"): f"p{n}" for n in range(10)}
+    faults: dict[Fault, float] = {
+        Status(429, 0): 0.06,
+        Status(503, 0): 0.06,
+        Status(500): 0.03,
+        Reset(): 0.05,
+        ResetInBody(): 0.03,
+        HalfAnswer(): 0.03,
+        WrongJson(): 0.02,
+        SlowBody(0.1, 4): 0.01,
+        Silence(): 0.01,
+    }
+    threads_before, sockets_before = set(threading.enumerate()), open_sockets()
+    outcomes: Counter[str] = Counter()
+
+    with FaultProxy(aws.moto.url, errors=AWS_ERRORS, faults=faults, seed=seed) as proxy:
+        settings = {"endpoint": proxy.url, "retry_max": "3", "timeout_ms": str(DEADLINE * 1000)}
+        stores = (secrets_manager(**settings), secrets), (ssm(**settings), parameters)
+
+        def read(number: int) -> str:
+            provider, expected = stores[number % 2]
+            name = list(expected)[number // 2 % 10]
+            start = time.monotonic()
+            try:
+                value = provider.get(name).data["value"]
+            except ProviderUnavailable:
+                outcome = "unavailable"
+            else:
+                assert value == expected[name]
+                outcome = "read"
+            assert time.monotonic() - start < DEADLINE * 3
+            return outcome
+
+        with ThreadPoolExecutor(8) as pool:
+            outcomes.update(pool.map(read, range(READS)))
+        for provider, _ in stores:
+            provider.close()
+
+    assert outcomes.total() == READS
+    assert outcomes["read"] > READS * 0.9
+    gc.collect()
+    assert set(threading.enumerate()) <= threads_before
+    assert open_sockets() <= sockets_before

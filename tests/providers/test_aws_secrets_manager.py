@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import ClassVar
 
 import pytest
+from cache_backend import with_cache
 from servers.aws import ABROAD, HOME, Aws, ask, look_up, secrets_manager, values
 
 from configproviders import ConfigException, ConfigProvider, ConfigTransformer
@@ -30,6 +31,12 @@ class TestSecretsManagerConfigProvider(ConfigProviderContract):
             return secrets_manager(), name
 
         return serve
+
+
+class TestCacheAroundSecretsManager(TestSecretsManagerConfigProvider):
+    @pytest.fixture(name="serve")
+    def with_a_cache(self, serve: Serve) -> Serve:
+        return with_cache(serve)
 
 
 def test_a_field_a_number_and_what_stands_deeper_are_found(aws: Aws) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import ClassVar
 
 import pytest
+from cache_backend import with_cache
 from servers.aws import ABROAD, HOME, Aws, ask, look_up, ssm, values
 
 from configproviders import ConfigException, ConfigProvider, ConfigTransformer
@@ -29,6 +30,12 @@ class TestSsmConfigProvider(ConfigProviderContract):
             return ssm(), aws.parameter(json.dumps(values))
 
         return serve
+
+
+class TestCacheAroundSsm(TestSsmConfigProvider):
+    @pytest.fixture(name="serve")
+    def with_a_cache(self, serve: Serve) -> Serve:
+        return with_cache(serve)
 
 
 def test_both_spellings_of_a_parameter_are_all_of_it(aws: Aws) -> None:

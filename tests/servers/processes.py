@@ -47,6 +47,17 @@ def accepts(port: int) -> bool:
     return True
 
 
+def open_sockets() -> int:
+    """Count the sockets of this process."""
+    targets = []
+    for each in Path("/proc/self/fd").iterdir():
+        try:
+            targets.append(str(each.readlink()))
+        except FileNotFoundError:  # That of the listing itself.
+            continue
+    return sum(target.startswith("socket:") for target in targets)
+
+
 @dataclass(frozen=True, slots=True)
 class Server:
     """A server that runs as a child of ours, and what it has written so far."""

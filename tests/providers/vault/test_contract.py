@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 import pytest
+from cache_backend import with_cache
 from providers.vault.conftest import Configured
 from servers.vault import Vault
 
 from configproviders import ConfigProvider
-from configproviders.cache import CachingConfigProvider
 from configproviders.testing import ConfigProviderContract, Serve
 
 pytestmark = pytest.mark.vault
@@ -43,9 +42,5 @@ class TestVaultConfigProvider(ConfigProviderContract):
 
 class TestCacheAroundVault(TestVaultConfigProvider):
     @pytest.fixture(name="serve")
-    def cached(self, serve: Serve) -> Serve:
-        def serve_cached(values: Mapping[str, str]) -> tuple[ConfigProvider, str]:
-            provider, path = serve(values)
-            return CachingConfigProvider(provider, default_ttl=timedelta(minutes=1)), path
-
-        return serve_cached
+    def with_a_cache(self, serve: Serve) -> Serve:
+        return with_cache(serve)

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from providers.vault.conftest import Configured
@@ -26,6 +25,7 @@ from servers.faults import (
     Status,
     WrongJson,
 )
+from servers.processes import open_sockets
 from servers.vault import Vault, vault
 
 from configproviders.cache import CachingConfigProvider
@@ -174,7 +174,7 @@ def test_a_thousand_reads_under_faults_end_in_the_right_value_or_a_typed_error(
         Silence(): 0.01,
     }
     threads_before = {thread.name for thread in threading.enumerate()}
-    sockets_before = sockets()
+    sockets_before = open_sockets()
     outcomes: Counter[str] = Counter()
 
     with FaultProxy(server.address, faults=faults, seed=seed) as proxy:
@@ -201,15 +201,4 @@ def test_a_thousand_reads_under_faults_end_in_the_right_value_or_a_typed_error(
     assert outcomes["read"] > READS * 0.9
     gc.collect()
     assert {thread.name for thread in threading.enumerate()} <= threads_before
-    assert sockets() <= sockets_before
-
-
-def sockets() -> int:
-    """Count the sockets of this process."""
-    targets = []
-    for each in Path("/proc/self/fd").iterdir():
-        try:
-            targets.append(str(each.readlink()))
-        except FileNotFoundError:  # That of the listing itself.
-            continue
-    return sum(target.startswith("socket:") for target in targets)
+    assert open_sockets() <= sockets_before
