@@ -7,13 +7,13 @@ from datetime import timedelta
 from typing import ClassVar
 
 import pytest
-from cache_backend import with_cache
+from cache_backend import cached, with_cache
 from servers.aws import ABROAD, HOME, Aws, ask, look_up, secrets_manager, values
 
 from configproviders import ConfigException, ConfigProvider, ConfigTransformer
 from configproviders.errors import KeyNotFound, MalformedText, PathNotFound
 from configproviders.providers.aws import SecretsManagerConfigProvider
-from configproviders.testing import ConfigProviderContract, Serve
+from configproviders.testing import ConfigProviderContract, FakeClock, Serve
 
 pytestmark = pytest.mark.aws
 
@@ -246,6 +246,21 @@ def test_what_does_not_exist_can_stay_as_typed(aws: Aws) -> None:
 
     assert result.data == config
     assert [type(each.error) for each in result.unresolved] == [KeyNotFound]
+
+
+def test_a_rotation_is_seen_after_the_ttl_of_a_cache(aws: Aws) -> None:
+    name, _ = aws.secret({"password": "old"})
+    clock = FakeClock()
+    provider = cached(secrets_manager(), clock)
+    before = provider.get(name).data
+
+    aws.put_secret(name, '{"password": "new"}')
+    within = provider.get(name).data
+    clock.advance(61)
+    after = provider.get(name).data
+
+    assert (before, within, after) == ({"password": "old"},) * 2 + ({"password": "new"},)
+    assert aws.actions == ["GetSecretValue"] * 2
 
 
 def test_a_rotation_is_seen_at_the_next_look(aws: Aws) -> None:

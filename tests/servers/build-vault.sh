@@ -17,6 +17,7 @@ fi
 mkdir -p "$cache"
 echo "Building Vault $version; it takes about a quarter of an hour" >&2
 started=$SECONDS
-GOFLAGS=-buildvcs=false go build -trimpath -ldflags '-s -w' -o "$server.part" github.com/hashicorp/vault
+GOFLAGS=-buildvcs=false go build -trimpath -ldflags '-s -w' -o "$server.part" \
+  github.com/hashicorp/vault 2> >(grep -v '^go: downloading' >&2)
 mv "$server.part" "$server"
 echo "Built $server in $((SECONDS - started)) s" >&2

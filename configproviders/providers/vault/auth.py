@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...config_def import ConfigKey
 from ...errors import ConfigException, LookupDenied, LookupFailed, ProviderUnavailable, shorten
+from . import environment
 from . import settings as s
 
 if TYPE_CHECKING:
@@ -106,14 +107,20 @@ def given_token(settings: Settings, environ: Mapping[str, str]) -> str:
     """
     named = s.TOKEN_FILE.read(settings)
     if not named and (token := s.TOKEN.read(settings)):
-        return token.strip()
-    path = s.token_file(settings, environ)
+        return _printable(token.strip())
+    path = environment.token_file(settings, environ)
     if not named and not os.path.exists(path):
         raise LoginDenied(
             "Vault is refused without a token: set vault.token, vault.token.file, VAULT_TOKEN or"
-            f" vault.auth.method, or log in with its CLI, which writes {path!r}"
+            " vault.auth.method, or log in with its CLI, which writes ~/.vault-token"
         )
-    return _content(path)
+    return _printable(_content(path))
+
+
+def _printable(token: str) -> str:
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise LoginDenied("Vault is refused: what is given as a token is empty, or no token")
+    return token
 
 
 def _approle(settings: Settings) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from ...errors import LookupFailed, ProviderUnavailable
 from ...single_flight import SingleFlight
 from .client import Answer, Client
-from .lifetimes import Lifetime
+from .lifetimes import Lifetime, whole
 from .session import Session
 
 _MARGIN_SECONDS = 0.5
@@ -111,7 +111,7 @@ class Leases:
 
     def _ask(self, path: str, params: dict[str, str] | None) -> Answer:
         answer, token = self._session.get(path, params)
-        granted = int(answer.get("lease_duration") or 0)
+        granted = whole(answer.get("lease_duration"))
         if answer.get("lease_id") and granted:
             renewable = bool(answer.get("renewable"))
             now = time.monotonic()
@@ -149,7 +149,7 @@ class Leases:
             raise
         except LookupFailed:
             return False  # It is gone, or may not be renewed.
-        granted = int(answer.get("lease_duration") or 0)
+        granted = whole(answer.get("lease_duration"))
         life = lease.life.renewed(granted, time.monotonic(), random.random)
         with self._lock:
             if self._leases.get(lease.path) is lease:

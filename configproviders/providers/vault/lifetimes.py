@@ -12,6 +12,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 _STILL_GROWS = 2 / 3
+_LONGEST = 10 * 366 * 86_400
+
+
+def whole(value: object) -> int:
+    """Return what Vault says of seconds or uses; 0 for what it leaves out or what is no number.
+
+    More than ten years count as ten.
+    """
+    text = str(value)
+    return min(int(text), _LONGEST) if text.isascii() and text.isdigit() else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from ...errors import ConfigException, shorten
+
 _PLACEHOLDER = "<data/>"
 _EXPLANATION = (
     f"# {_PLACEHOLDER}: leave it out if the mount is KV version 1, write data/ if it is version 2;"
@@ -19,8 +21,16 @@ def unknown(path: str) -> str:
 
 
 def policy(paths: Iterable[str], namespace: str | None) -> str:
-    """Return a policy that allows to read *paths* and nothing else."""
+    """Return a policy that allows to read *paths* and nothing else.
+
+    Raises :class:`ConfigException` for a path that a policy reads as a pattern.
+    """
     ordered = sorted(set(paths))
+    for path in ordered:
+        if path.endswith("*") or "+" in path.split("/"):
+            raise ConfigException(
+                f"no policy can name {shorten(path)!r} alone: * and + are wildcards there"
+            )
     notes = f"# In the namespace {json.dumps(namespace)}.\n" if namespace else ""
     notes += _EXPLANATION if any(_PLACEHOLDER in path for path in ordered) else ""
     rules = (

@@ -21,9 +21,10 @@ from ...errors import (
 )
 from ...path_options import TTL, split_options, ttl_of, with_options
 from ...provider import ConfigProvider
-from . import auth, policy
+from . import auth, environment, policy
 from . import settings as s
 from .health import VaultHealth
+from .lifetimes import whole
 from .mounts import Mount, Mounts, is_kv2, may_be_api_path
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class VaultConfigProvider(ConfigProvider):
         self._lock = threading.Lock()
         self._connection: Connection | None = None
         self._is_closed = False
-        self._set_up(s.complete({}, self._environ))
+        self._set_up(environment.complete({}, self._environ))
 
     @property
     def calls_made(self) -> int:  # type: ignore[override]  # It is counted below.
@@ -64,7 +65,7 @@ class VaultConfigProvider(ConfigProvider):
 
     def configure(self, configs: Mapping[str, object]) -> None:
         """Take the settings; raise :class:`ConfigException` for a wrong one."""
-        settings = s.complete(configs, self._environ)
+        settings = environment.complete(configs, self._environ)
         auth.check(settings)
         self._set_up(settings)
 
@@ -234,4 +235,4 @@ def _seconds_to_rotation(answer: Answer) -> int | None:
     if answer.get("lease_id") or not isinstance(data, Mapping) or "ttl" not in data:
         return None
     is_static = {"rotation_period", "rotation_schedule"} & data.keys()
-    return int(data["ttl"]) if is_static else None
+    return whole(data["ttl"]) if is_static else None

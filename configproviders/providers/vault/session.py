@@ -19,10 +19,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from ...errors import LookupDenied, LookupFailed, ProviderUnavailable
+from . import environment
 from . import settings as s
 from .auth import Login, LoginDenied, given_token
 from .client import Answer, Client
-from .lifetimes import Lifetime
+from .lifetimes import Lifetime, whole
 
 _LOOK_AFTER_SECONDS = 5.0
 _REFUSAL_SECONDS = 10.0
@@ -130,7 +131,7 @@ class Session:
 
     def _given(self) -> Token:
         with self._login_lock:
-            state = _state(s.token_file(self._settings, self._environ))
+            state = _state(environment.token_file(self._settings, self._environ))
             if self._token is None or state != self._file_state:
                 value, self._file_state = given_token(self._settings, self._environ), state
                 if self._token is None or value != self._token.value:
@@ -150,7 +151,7 @@ class Session:
             self._no_login_until = time.monotonic() + _LOGIN_PAUSE_SECONDS
             self._login_failure = str(error)
             raise
-        uses = int(auth.get("num_uses") or 0)
+        uses = whole(auth.get("num_uses"))
         # Renewing uses a token up, and one for few uses was not made to live.
         life = _life(auth.get("lease_duration"), bool(auth.get("renewable")) and not uses)
         self._uses_left = uses - 1
@@ -190,7 +191,7 @@ class Session:
             raise
         except LookupFailed:
             return  # It may not look: nothing is known, and reads go on.
-        uses = int(data.get("num_uses") or 0)
+        uses = whole(data.get("num_uses"))
         life = _life(data.get("ttl"), bool(data.get("renewable")) and not uses)
         self._replace(token, replace(token, life=life, uses=uses))
 
@@ -198,7 +199,7 @@ class Session:
         if life.renewable:
             with suppress(LookupDenied):
                 auth = self._client.post("auth/token/renew-self", token.value)["auth"]
-                granted = int(auth.get("lease_duration") or 0)
+                granted = whole(auth.get("lease_duration"))
                 life = life.renewed(granted, time.monotonic(), random.random)
         if life.due > time.monotonic():
             self._replace(token, replace(token, life=life))
@@ -216,7 +217,7 @@ class Session:
 
 
 def _life(seconds: object, renewable: bool) -> Lifetime | None:  # noqa: FBT001  Private.
-    granted = int(str(seconds or 0))
+    granted = whole(seconds)
     if not granted:
         return None  # It does not end.
     return Lifetime.of(granted, renewable=renewable, now=time.monotonic(), random=random.random)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import TypeVar
 
@@ -19,7 +17,6 @@ from ...config_def import (
     ConfigType,
     one_of,
 )
-from ...errors import ConfigException
 
 T = TypeVar("T")
 D = TypeVar("D")
@@ -311,66 +308,3 @@ VAULT_DEF = ConfigDef(
     )
 )
 """All settings, in the order of their documentation."""
-
-_VARIABLES: tuple[tuple[ConfigKey[object, object], tuple[str, ...]], ...] = (
-    (ADDR, ("AGENT_ADDR", "ADDR")),
-    (NAMESPACE, ("NAMESPACE",)),
-    (TOKEN, ("TOKEN",)),
-    (CA_FILE, ("CACERT",)),
-    (CA_TEXT, ("CACERT_BYTES",)),
-    (CA_DIRECTORY, ("CAPATH",)),
-    (CLIENT_CERT, ("CLIENT_CERT",)),
-    (CLIENT_KEY, ("CLIENT_KEY",)),
-    (SERVER_NAME, ("TLS_SERVER_NAME",)),
-    (PROXY, ("PROXY_ADDR", "HTTP_PROXY")),
-    (RETRIES, ("MAX_RETRIES",)),
-)
-_DURATIONS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
-_TRUE, _FALSE = {"1", "t", "true"}, {"0", "f", "false"}
-
-
-def complete(configs: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, object]:
-    """Return *configs* with what *environ* says of settings that they lack, as Vault's CLI does.
-
-    ``BAO_…`` wins over ``VAULT_…``. Raises :class:`ConfigException` for what cannot be read.
-    """
-    settings = {name: value for name, value in configs.items() if value is not None}
-    for key, names in _VARIABLES:
-        _add(
-            settings, key, next((text for name in names if (text := _variable(environ, name))), "")
-        )
-    _add(settings, VERIFY, _verify(_variable(environ, "SKIP_VERIFY")))
-    _add(settings, TIMEOUT, _milliseconds(_variable(environ, "CLIENT_TIMEOUT")))
-    VAULT_DEF.validate(settings)
-    return settings
-
-
-def token_file(settings: Mapping[str, object], environ: Mapping[str, str]) -> str:
-    """Return the path of the file with the token: by setting, by variable, or the CLI's own."""
-    named = TOKEN_FILE.read(settings) or environ.get("BAO_TOKEN_PATH")
-    named = named or environ.get("BAO_TOKEN_FILE") or environ.get("VAULT_TOKEN_FILE")
-    return named or os.path.join(environ.get("HOME", ""), ".vault-token")
-
-
-def _add(settings: dict[str, object], key: ConfigKey[object, object], text: str) -> None:
-    names = {key.name, *(alias.name for alias in key.aliases)}
-    if text and not names & settings.keys():
-        settings[key.name] = text
-
-
-def _variable(environ: Mapping[str, str], name: str) -> str:
-    return environ.get(f"BAO_{name}") or environ.get(f"VAULT_{name}") or ""
-
-
-def _verify(skip: str) -> str:
-    if skip.lower() not in _TRUE | _FALSE | {""}:
-        raise ConfigException("VAULT_SKIP_VERIFY is not a boolean: write true or false")
-    return "" if not skip else str(skip.lower() in _FALSE).lower()
-
-
-def _milliseconds(text: str) -> str:
-    number = text.rstrip("mhs")
-    unit = _DURATIONS.get(text.removeprefix(number) or "s")
-    if text and not (unit and number.isascii() and number.isdigit()):
-        raise ConfigException("VAULT_CLIENT_TIMEOUT is not a duration: write 30, 30s or 1m")
-    return str(int(number) * unit) if text and unit else ""

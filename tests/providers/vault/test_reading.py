@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 from providers.vault.conftest import Configured
@@ -278,3 +279,24 @@ def test_what_settings_do_not_say_is_a_placeholder(configured: Configured) -> No
         'path "kv/data/db" {\n  capabilities = ["read"]\n}\n\n'
         'path "secret/data/db" {\n  capabilities = ["read"]\n}\n'
     )
+
+
+@pytest.mark.parametrize("path", ["secret/data/a*", "secret/data/+/db"])
+def test_a_path_that_a_policy_would_read_as_a_pattern_is_refused(
+    configured: Configured, path: str
+) -> None:
+    with pytest.raises(ConfigException, match="wildcards there"):
+        configured({}).policy({path: {"password"}})
+
+
+@pytest.mark.parametrize("token", ["two\nlines", "with blank", "ünïcode", ""])
+def test_what_is_no_token_is_an_error_that_does_not_show_it(
+    server: Vault, configured: Configured, token: str, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text(token)
+    settings = {"vault.addr": server.address, "vault.token.file": str(tmp_path / "token")}
+
+    with pytest.raises(LookupDenied, match="empty, or no token") as caught:
+        configured(settings).get("secret/data/db")
+
+    assert not token or token not in str(caught.value)
