@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -82,8 +83,12 @@ class VaultConfigProvider(ConfigProvider):
                 " ${vault:secret/db:password}"
             )
         whole = self._whole(path)
-        if mount := self._mounts.known(whole):
-            path = mount.api_path(whole).removeprefix(self._prefix)
+        mount = self._mounts.known(whole)
+        at = mount.api_path(whole) if mount else whole
+        if at.startswith(
+            self._prefix
+        ):  # Else data/ belongs into the prefix, and get puts it there.
+            path = at.removeprefix(self._prefix)
         return with_options(path, options | more), key
 
     def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
@@ -145,7 +150,7 @@ class VaultConfigProvider(ConfigProvider):
 
     def _set_up(self, settings: Mapping[str, object]) -> None:
         self._settings = settings
-        self._prefix = s.PREFIX.read(settings)
+        self._prefix = re.sub("/+", "/", s.PREFIX.read(settings)).lstrip("/")
         self._mounts = Mounts(settings, lambda path: self._connected().read(path))
 
     def _connected(self) -> Connection:

@@ -37,8 +37,14 @@ def mount(server: Vault) -> str:
 
 
 @pytest.fixture
-def root(server: Vault, configured: Configured) -> VaultConfigProvider:
-    return configured({"vault.addr": server.address, "vault.token": server.root})
+def like_root(server: Vault, configured: Configured) -> Configured:
+    as_root = {"vault.addr": server.address, "vault.token": server.root}
+    return lambda settings: configured(as_root | settings)
+
+
+@pytest.fixture
+def root(like_root: Configured) -> VaultConfigProvider:
+    return like_root({})
 
 
 def resolved(provider: ConfigProvider, **configs: str) -> dict[str, str]:
@@ -148,6 +154,26 @@ def test_one_path_in_two_spellings_is_one_call(
         assert resolved(configured(settings), **config) == {"a": "second", "b": "second"}
 
         assert proxy.requests == [("GET", f"/v1/{mount}/data/db")]
+
+
+@pytest.mark.parametrize(
+    ("prefix", "path"),
+    [
+        ("{}/team/", "orders/db"),
+        ("/{}//team/", "/orders/db"),
+        ("{}/data/team/", "orders/db"),
+        ("{}/", "team/orders/db"),
+        ("{}/te", "am/orders/db"),
+    ],
+)
+@pytest.mark.parametrize("version", ["auto", "2"])
+def test_a_prefix_is_put_before_each_path(
+    mount: str, like_root: Configured, prefix: str, path: str, version: str
+) -> None:
+    provider = like_root({"vault.prefix": prefix.format(mount), "vault.kv.version": version})
+
+    for _ in range(2):  # What the first look finds out changes nothing.
+        assert resolved(provider, p=f"${{vault:{path}:password}}") == {"p": "deep"}
 
 
 def test_calls_are_one_for_each_path_and_one_login(
