@@ -11,6 +11,9 @@ from configproviders import (
     DirectoryConfigProvider,
     EnvVarConfigProvider,
     FileConfigProvider,
+    SecretsManagerConfigProvider,
+    SsmConfigProvider,
+    VaultConfigProvider,
     load_providers,
 )
 from configproviders.registry import (
@@ -25,6 +28,9 @@ CLASSES = {
     "file": FileConfigProvider,
     "directory": DirectoryConfigProvider,
     "env": EnvVarConfigProvider,
+    "vault": VaultConfigProvider,
+    "secretsmanager": SecretsManagerConfigProvider,
+    "ssm": SsmConfigProvider,
 }
 HERE = f"{__name__}:"
 
@@ -54,11 +60,14 @@ def declare(**classes: str) -> dict[str, str]:
     return {"config.providers": " , ".join(classes), **settings}
 
 
-@pytest.mark.parametrize("name", sorted(CLASSES))
-def test_short_names_and_the_java_names_lead_to_the_same_class(name: str) -> None:
-    java = next(java for java, short in JAVA_CLASSES.items() if short == name)
+@pytest.mark.parametrize("name", sorted(SHORT_NAMES))
+def test_short_names_lead_to_their_classes(name: str) -> None:
+    assert find_class(name) is find_class(SHORT_NAMES[name]) is CLASSES[name]
 
-    assert find_class(name) is find_class(java) is find_class(SHORT_NAMES[name]) is CLASSES[name]
+
+@pytest.mark.parametrize("java", sorted(JAVA_CLASSES))
+def test_the_java_names_of_others_lead_to_ours(java: str) -> None:
+    assert find_class(java) is CLASSES[JAVA_CLASSES[java]]
 
 
 def test_names_are_trimmed_and_params_arrive_without_their_prefix() -> None:
