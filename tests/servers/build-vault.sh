@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Vault server of the tests from its Go module, once, into the cache folder.
-# On two cores this takes about a quarter of an hour and 10 GB of disk; with a `bao` or `vault`
+# On two cores this takes about ten minutes and 10 GB of disk; with a `bao` or `vault`
 # on PATH it is not needed.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -15,7 +15,7 @@ if ! command -v go >/dev/null; then
   exit 1
 fi
 mkdir -p "$cache"
-echo "Building Vault $version; it takes about a quarter of an hour" >&2
+echo "Building Vault $version; it takes about ten minutes" >&2
 started=$SECONDS
 GOFLAGS=-buildvcs=false go build -trimpath -ldflags '-s -w' -o "$server.part" \
   github.com/hashicorp/vault 2> >(grep -v '^go: downloading' >&2)
