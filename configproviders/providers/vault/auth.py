@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import re
+import stat
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +17,12 @@ from . import environment
 from . import settings as s
 
 if TYPE_CHECKING:
+    import logging
+
     from .client import Client
 
 Settings = Mapping[str, object]
+_LONGEST = 1 << 20
 _STS_REQUEST = "Action=GetCallerIdentity&Version=2011-06-15"
 
 
@@ -33,7 +38,8 @@ class Login:
         self._settings = settings
         self._client = client
         self._method = s.METHOD.read(settings)
-        self._unwrapped = ""
+        self._mount = _mount(settings)
+        self._unwrapped = ("", "")  # The wrapping token, and the secret id that was in it.
 
     @property
     def is_given(self) -> bool:
@@ -45,34 +51,37 @@ class Login:
         body = _BODIES[self._method](self._settings)
         if self._method == "approle" and (secret_id := self._secret_id()):
             body["secret_id"] = secret_id
-        mount = (s.MOUNT.read(self._settings) or self._method).strip("/").removeprefix("auth/")
         user = f"/{body.pop('username')}" if self._method in {"userpass", "ldap"} else ""
+        at = f"auth/{self._mount}"
         try:
-            auth = self._client.post(f"auth/{mount}/login{user}", "", body).get("auth")
+            auth = self._client.post(f"{at}/login{user}", "", body).get("auth")
         except ProviderUnavailable:
             raise
         except LookupFailed as error:
             raise LoginDenied(
-                f"the {self._method} login at 'auth/{mount}' is refused by Vault: {error}"
+                f"the {self._method} login at {at!r} is refused by Vault: {error}"
             ) from error
-        if not isinstance(auth, Mapping) or not auth.get("client_token"):
-            raise LoginDenied(f"the {self._method} login at 'auth/{mount}' is refused: no token")
+        token = auth.get("client_token") if isinstance(auth, Mapping) else None
+        if not isinstance(auth, Mapping) or not isinstance(token, str) or not _is_token(token):
+            raise LoginDenied(f"the {self._method} login at {at!r} is refused: it gave no token")
         return auth
 
     def _secret_id(self) -> str:
         given = _text(s.SECRET_ID, s.SECRET_ID_FILE, self._settings)
         if not given or not s.SECRET_ID_WRAPPED.read(self._settings):
             return given
-        # A wrapping token opens once; what was in it serves later logins too.
-        self._unwrapped = self._unwrapped or self._unwrap(given)
-        return self._unwrapped
+        # A wrapping token opens once; what was in it serves later logins, until there is another.
+        if self._unwrapped[0] != given:
+            self._unwrapped = given, self._unwrap(given)
+        return self._unwrapped[1]
 
     def _unwrap(self, token: str) -> str:
-        expected = s.SECRET_ID_PATH.read(self._settings) or "auth/<mount>/role/<role>/secret-id"
-        pattern = re.sub("<[a-z]+>", "[^/]+", re.escape(expected))
+        default = f"auth/{self._mount}/role/<role>/secret-id"
+        expected = s.SECRET_ID_PATH.read(self._settings) or default
+        pattern = re.escape(expected).replace("<role>", "[^/]+")
         try:
             found = self._client.post("sys/wrapping/lookup", "", {"token": token})
-            made_at = str((found.get("data") or {}).get("creation_path"))
+            made_at = str(found["data"]["creation_path"])
             if not re.fullmatch(pattern, made_at):
                 raise LoginDenied(
                     f"the wrapped secret id is refused: it was made at {shorten(made_at)!r}, not at"
@@ -99,6 +108,14 @@ def check(settings: Settings) -> None:
             raise ConfigException(f"vault.auth.method={method} needs {names}")
 
 
+def _mount(settings: Settings) -> str:
+    method = s.METHOD.read(settings)
+    named = s.MOUNT.read(settings)
+    if not named and method in s.METHOD_MOUNTS:
+        named = s.METHOD_MOUNTS[method].read(settings)
+    return (named or method).strip("/").removeprefix("auth/")
+
+
 def given_token(settings: Settings, environ: Mapping[str, str]) -> str:
     """Return the token that is given; raise :class:`LoginDenied` if there is none.
 
@@ -114,13 +131,17 @@ def given_token(settings: Settings, environ: Mapping[str, str]) -> str:
             "Vault is refused without a token: set vault.token, vault.token.file, VAULT_TOKEN or"
             " vault.auth.method, or log in with its CLI, which writes ~/.vault-token"
         )
-    return _printable(_content(path))
+    return _printable(_content(path, s.TOKEN_FILE.name if named else "~/.vault-token"))
 
 
 def _printable(token: str) -> str:
-    if not token or not token.isascii() or not token.isprintable() or " " in token:
+    if not _is_token(token):
         raise LoginDenied("Vault is refused: what is given as a token is empty, or no token")
     return token
+
+
+def _is_token(text: str) -> bool:
+    return bool(text) and text.isascii() and text.isprintable() and " " not in text
 
 
 def _approle(settings: Settings) -> dict[str, Any]:
@@ -128,7 +149,7 @@ def _approle(settings: Settings) -> dict[str, Any]:
 
 
 def _kubernetes(settings: Settings) -> dict[str, Any]:
-    jwt = _content(s.KUBERNETES_TOKEN.read(settings))
+    jwt = _content(s.KUBERNETES_TOKEN.read(settings), s.KUBERNETES_TOKEN.name)
     return {"role": s.KUBERNETES_ROLE.read(settings), "jwt": jwt}
 
 
@@ -141,6 +162,12 @@ def _password(settings: Settings) -> dict[str, Any]:
     return {"username": s.USERNAME.read(settings), "password": password}
 
 
+def _ldap(settings: Settings) -> dict[str, Any]:
+    body = _password(settings)
+    username = body["username"] or s.LDAP_USERNAME.read(settings)
+    return {"username": username, "password": body["password"] or s.LDAP_PASSWORD.read(settings)}
+
+
 def _cert(settings: Settings) -> dict[str, Any]:
     name = s.CERT_NAME.read(settings)
     return {"name": name} if name else {}
@@ -148,32 +175,49 @@ def _cert(settings: Settings) -> dict[str, Any]:
 
 def _aws(settings: Settings) -> dict[str, Any]:
     """Sign a request to STS, which Vault sends on to learn who we are; the chain is boto3's."""
-    try:
-        import boto3
-        from botocore.auth import SigV4Auth
-        from botocore.awsrequest import AWSRequest
-    except ImportError:
-        raise ProviderUnavailable(
-            "aws logins need boto3: pip install 'configproviders[aws]'"
-        ) from None
     region = s.AWS_REGION.read(settings)
     headers = {"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}
     if server_id := s.AWS_SERVER_ID.read(settings):
         headers["X-Vault-AWS-IAM-Server-ID"] = server_id
     host = f"sts.{region}.amazonaws.com" if region else "sts.amazonaws.com"
-    request = AWSRequest("POST", f"https://{host}/", {**headers, "Host": host}, _STS_REQUEST)
+    url = f"https://{host}/"
+    try:
+        signed = _signed(url, {**headers, "Host": host}, region or "us-east-1")
+    except ImportError:
+        failure = "boto3 is missing: pip install 'configproviders[aws]'"
+    except Exception as error:  # noqa: BLE001  Whatever the chain runs; its text may hold keys.
+        failure = f"boto3 finds no AWS credentials ({type(error).__name__})"
+    else:
+        return {
+            "role": s.AWS_ROLE.read(settings) or "",
+            "iam_http_request_method": "POST",
+            "iam_request_url": _base64(url),
+            "iam_request_headers": _base64(json.dumps(signed)),
+            "iam_request_body": _base64(_STS_REQUEST),
+        }
+    raise LoginDenied(f"the aws login is refused: {failure}")
+
+
+def _signed(url: str, headers: dict[str, str], region: str) -> dict[str, list[str]]:
+    import logging
+
+    import boto3
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.exceptions import NoCredentialsError
+
+    # The signer logs what it signs, which has the session token in it.
+    logging.getLogger("botocore.auth").addFilter(_is_no_debugging)
+    request = AWSRequest("POST", url, headers, _STS_REQUEST)
     credentials = boto3.Session().get_credentials()
     if credentials is None:
-        raise LoginDenied("the aws login is refused: boto3 finds no AWS credentials")
-    SigV4Auth(credentials.get_frozen_credentials(), "sts", region or "us-east-1").add_auth(request)
-    signed = json.dumps({name: [value] for name, value in request.headers.items()})
-    return {
-        "role": s.AWS_ROLE.read(settings) or "",
-        "iam_http_request_method": "POST",
-        "iam_request_url": _base64(str(request.url)),
-        "iam_request_headers": _base64(signed),
-        "iam_request_body": _base64(_STS_REQUEST),
-    }
+        raise NoCredentialsError
+    SigV4Auth(credentials.get_frozen_credentials(), "sts", region).add_auth(request)
+    return {name: [value] for name, value in request.headers.items()}
+
+
+def _is_no_debugging(record: logging.LogRecord) -> bool:
+    return record.levelno > 10  # noqa: PLR2004  logging.DEBUG.
 
 
 _BODIES: Mapping[str, Callable[[Settings], dict[str, Any]]] = {
@@ -181,7 +225,7 @@ _BODIES: Mapping[str, Callable[[Settings], dict[str, Any]]] = {
     "kubernetes": _kubernetes,
     "jwt": _jwt,
     "userpass": _password,
-    "ldap": _password,
+    "ldap": _ldap,
     "cert": _cert,
     "aws": _aws,
 }
@@ -191,7 +235,10 @@ _NEEDED: Mapping[str, tuple[tuple[ConfigKey[str, None], ...], ...]] = {
     "kubernetes": ((s.KUBERNETES_ROLE,),),
     "jwt": ((s.JWT, s.JWT_FILE),),  # A mount may have a default role.
     "userpass": ((s.USERNAME,), (s.PASSWORD, s.PASSWORD_FILE)),
-    "ldap": ((s.USERNAME,), (s.PASSWORD, s.PASSWORD_FILE)),
+    "ldap": (
+        (s.USERNAME, s.LDAP_USERNAME),
+        (s.PASSWORD, s.PASSWORD_FILE, s.LDAP_PASSWORD),
+    ),
     "cert": ((s.CLIENT_CERT,),),
     "aws": (),
 }
@@ -199,16 +246,19 @@ _NEEDED: Mapping[str, tuple[tuple[ConfigKey[str, None], ...], ...]] = {
 
 def _text(value: ConfigKey[str, None], file: ConfigKey[str, None], settings: Settings) -> str:
     path = file.read(settings)
-    return _content(path) if path else value.read(settings) or ""
+    return _content(path, file.name) if path else value.read(settings) or ""
 
 
-def _content(path: str) -> str:
+def _content(path: str, setting: str) -> str:
+    # The path is not shown: somebody may have written there what belongs into the file.
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise OSError(errno.EINVAL, "not a file")  # A pipe would block all who need a token.
         with open(path, encoding="utf-8") as file:
-            return file.read().strip()
+            return file.read(_LONGEST).strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or type(error).__name__
-    raise LoginDenied(f"a login is refused: {shorten(path)!r} cannot be read: {reason}")
+    raise LoginDenied(f"a login is refused: the file of {setting} cannot be read: {reason}")
 
 
 def _base64(text: str) -> str:

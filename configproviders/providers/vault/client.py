@@ -27,11 +27,10 @@ from .transport import open_session
 Answer = Mapping[str, Any]
 """The envelope of Vault's answers: ``data``, ``lease_id``, ``lease_duration``, ``auth``, …"""
 
+_LABEL = 63  # Characters that a part of a host's name may have.
 _UNAVAILABLE = {
     412: "has not caught up yet",
     429: "limits the rate of requests",
-    472: "is a standby",
-    473: "is a standby",
     500: "failed",
     501: "is not initialised",
     502: "got no good answer from the system behind it",
@@ -40,21 +39,34 @@ _UNAVAILABLE = {
 }
 
 
+_SAID = {
+    "Vault is sealed": "is sealed: unseal it",
+    "local node not active": "is a standby, and no server is active",
+    "invalid role": "the role id or the role is wrong",
+    "invalid secret id": "the secret id is wrong, or used up",
+    "invalid username or password": "the user or the password is wrong",
+    "had one use left": "the token had one use left, which is none for credentials",
+}
+"""What Vault says, by words of it, in words of ours: its own may quote what it was sent."""
+
+
 class Client:
     """Asks one Vault server. Thread-safe; it keeps no token."""
 
     def __init__(self, settings: Mapping[str, object]) -> None:
         """Connect to nothing yet. Raises :class:`ConfigException` for wrong addresses and TLS."""
-        address = s.ADDR.read(settings).rstrip("/")
-        if urlsplit(address).scheme not in {"http", "https"} or not urlsplit(address).hostname:
-            raise ConfigException("vault.addr is no address: write https://host:8200")
-        self._address = address
+        self._address = _address(settings)
+        _check_proxy(settings)
         self._seconds = s.TIMEOUT.read(settings).total_seconds()
         self._namespace = s.NAMESPACE.read(settings)
         try:
             self._session, self._transport = open_session(settings)
-        except OSError as error:
-            raise ConfigException(f"vault.ssl: a certificate cannot be read: {error}") from error
+        except (OSError, ValueError, TypeError) as error:
+            # Its text may be the certificate itself.
+            reason = getattr(error, "strerror", None) or type(error).__name__
+        else:
+            return
+        raise ConfigException(f"vault.ssl: a certificate cannot be read: {reason}")
 
     @property
     def calls_made(self) -> int:
@@ -87,9 +99,13 @@ class Client:
             response = adapter.request(method, url, raise_exception=False, **content)
         except requests.RequestException as error:
             failure: LookupFailed = self._unreachable(error)
+        except Exception as error:  # noqa: BLE001  An odd redirect, or a header that is none.
+            failure = ProviderUnavailable(
+                f"Vault at {self._host()} cannot be asked: {type(error).__name__}"
+            )
         else:
             if response.ok:
-                return _envelope(response, path)
+                return self._envelope(response, path)
             failure = self._refused(response, path)
         raise failure  # Outside, or the SDK's exception, which holds the token, would hang on it.
 
@@ -100,35 +116,72 @@ class Client:
             requests.exceptions.ProxyError: "the proxy cannot be reached",
             requests.exceptions.Timeout: f"no answer {late}",
             requests.exceptions.InvalidSchema: "it redirects from https to http",
+            requests.exceptions.TooManyRedirects: "it redirects more than once",
         }
         found = (reason for kind, reason in reasons.items() if isinstance(error, kind))
         reason = next(found, f"no connection, or it broke off; tried {late}")
         return ProviderUnavailable(f"Vault at {self._host()} cannot be reached: {reason}")
 
     def _refused(self, response: requests.Response, path: str) -> LookupFailed:
-        place, status = repr(shorten(path)), response.status_code
+        place, status, body = repr(shorten(path)), response.status_code, _parsed(response)
+        if not isinstance(body, dict) or not {"errors", "data", "request_id"} & body.keys():
+            return self._not_vault(path, status)
         if status == HTTPStatus.FORBIDDEN:
             return LookupDenied(f"{place} is refused by Vault (403): a policy must allow it")
         if status == HTTPStatus.NOT_FOUND:
-            return PathNotFound(f"nothing at {place} in Vault: {_absence(_parsed(response))}")
+            return PathNotFound(f"nothing at {place} in Vault: {_absence(body)}")
+        said = next((ours for theirs, ours in _SAID.items() if theirs in _errors(body)), "")
         if status in _UNAVAILABLE:
-            sealed = "Vault is sealed" in _errors(_parsed(response))
-            state = "is sealed: unseal it" if sealed else _UNAVAILABLE[status]
+            state = said or _UNAVAILABLE[status]
             return ProviderUnavailable(f"Vault at {self._host()} {state} ({status}), at {place}")
         if status == HTTPStatus.METHOD_NOT_ALLOWED:
             return LookupFailed(f"{place} in Vault is nothing that can be read (405)")
-        return LookupFailed(f"Vault does not accept what was asked of {place} ({status})")
+        reason = f": {said}" if said else ""
+        return LookupFailed(f"Vault does not accept what was asked of {place} ({status}){reason}")
+
+    def _envelope(self, response: requests.Response, path: str) -> Answer:
+        answer = _parsed(response) if response.content else {}
+        is_read = response.request.method == "GET"
+        if not isinstance(answer, dict) or (is_read and not answer):
+            raise self._not_vault(path, response.status_code)
+        return answer
+
+    def _not_vault(self, path: str, status: int) -> ProviderUnavailable:
+        # Not an answer about the path, so nobody may take it for one.
+        return ProviderUnavailable(
+            f"what answered for {shorten(path)!r} at {self._host()} is not Vault ({status})"
+        )
 
     def _host(self) -> str:
         parts = urlsplit(self._address)
         return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
 
 
-def _envelope(response: requests.Response, path: str) -> Answer:
-    answer = _parsed(response) if response.content else {}
-    if not isinstance(answer, dict):
-        raise ProviderUnavailable(f"Vault answered {shorten(path)!r} with something not its own")
-    return answer
+def _address(settings: Mapping[str, object]) -> str:
+    address = s.ADDR.read(settings).rstrip("/")
+    try:
+        parts = urlsplit(address)
+        is_address = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        is_address = is_address and address.isascii() and address.isprintable()
+        names = (parts.hostname or "").split(".")
+        if is_address and "@" not in address and all(0 < len(name) <= _LABEL for name in names):
+            return address
+    except ValueError:
+        pass
+    raise ConfigException(
+        "vault.addr is no address: write https://host:8200, without user or password"
+    )
+
+
+def _check_proxy(settings: Mapping[str, object]) -> None:
+    proxy = s.PROXY.read(settings) or "http://none"
+    try:
+        parts = urlsplit(proxy)
+        if parts.scheme in {"http", "https"} and parts.port != 0 and proxy.isascii():
+            return
+    except ValueError:
+        pass
+    raise ConfigException("vault.proxy is no proxy: write http://host:3128")
 
 
 def _parsed(response: requests.Response) -> object:

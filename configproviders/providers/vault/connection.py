@@ -32,13 +32,23 @@ class Connection:
         """Have all reads of this thread meanwhile end within one timeout."""
         return self._client.deadline()
 
-    def read(self, path: str, params: Mapping[str, str] | None = None) -> Answer:
-        """Return Vault's answer for *path*; raise :class:`LookupFailed` or one of its kinds."""
-        return self._leases.read(path, dict(params or {}))
+    def read(
+        self, path: str, params: Mapping[str, str] | None = None, *, counts: bool = True
+    ) -> Answer:
+        """Return Vault's answer for *path*; raise :class:`LookupFailed` or one of its kinds.
+
+        *counts* is false for what Vault takes no use of a token for.
+        """
+        return self._leases.read(path, params, counts=counts)
 
     def forget(self, path: str | None) -> None:
         """Have what was leased for *path*, or all, issued anew when it is read again."""
         self._leases.forget(path)
+
+    @property
+    def has_leases(self) -> bool:
+        """Whether anything was leased."""
+        return len(self._leases) > 0
 
     def ttl(self, path: str) -> timedelta | None:
         """Return how long the lease issued for *path* lives if nobody renews it."""
@@ -54,15 +64,18 @@ class Connection:
         return VaultHealth(state, ttl, len(self._leases), error)
 
     def close(self, *, revoke: bool) -> None:
-        """Stop renewing, and with *revoke* end the leases."""
+        """Stop renewing, and with *revoke* end the token that was made, and the leases."""
         self._keeper.stop()
         if revoke:
             self._leases.revoke()
         self._client.close()
 
     def _due(self) -> float | None:
-        return min(filter(None, (self._session.due, self._leases.due)), default=None)
+        times = (self._session.due, self._leases.due)
+        return min((each for each in times if each is not None), default=None)
 
     def _keep(self) -> None:
-        self._session.keep()
-        self._leases.keep()
+        try:
+            self._session.keep()
+        finally:  # Leases can be kept alive although the token cannot be renewed for now.
+            self._leases.keep()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 from ...config_def import ConfigKey
@@ -22,7 +23,9 @@ _VARIABLES: tuple[tuple[ConfigKey[object, object], tuple[str, ...]], ...] = (
     (s.PROXY, ("PROXY_ADDR", "HTTP_PROXY")),
     (s.RETRIES, ("MAX_RETRIES",)),
 )
-_DURATIONS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
+_PART = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h)", re.ASCII)
+_DURATION = re.compile(f"(?:{_PART.pattern})+", re.ASCII)
 _TRUE, _FALSE = {"1", "t", "true"}, {"0", "f", "false"}
 
 
@@ -67,8 +70,9 @@ def _verify(skip: str) -> str:
 
 
 def _milliseconds(text: str) -> str:
-    number = text.rstrip("mhs")
-    unit = _DURATIONS.get(text.removeprefix(number) or "s")
-    if text and not (unit and number.isascii() and number.isdigit()):
-        raise ConfigException("VAULT_CLIENT_TIMEOUT is not a duration: write 30, 30s or 1m")
-    return str(int(number) * unit) if text and unit else ""
+    """Read a duration as Go writes it: ``30`` (seconds), ``1m30s``, ``0.5s``."""
+    found = _DURATION.fullmatch(f"{text}s" if text.isdigit() else text)
+    if text and not (found and text.isascii()):
+        raise ConfigException("VAULT_CLIENT_TIMEOUT is not a duration: write 30, 30s or 1m30s")
+    parts = _PART.findall(f"{text}s" if text.isdigit() else text)
+    return str(round(sum(float(number) * _UNITS[unit] for number, unit in parts))) if text else ""

@@ -12,7 +12,8 @@ from ...errors import ConfigException
 
 _log = logging.getLogger(__name__)
 
-_FIRST_PAUSE, _LONGEST_PAUSE, _STOP_SECONDS = 0.5, 30.0, 5.0
+_FIRST_PAUSE, _LONGEST_PAUSE, _STOP_SECONDS = 0.5, 30.0, 2.0
+_LONGEST_WAIT = 86_400.0
 
 
 class Keeper:
@@ -65,10 +66,12 @@ class Keeper:
         with self._changed:
             while not self._closed:
                 due = self._due()
-                left = None if due is None else max(due, earliest) - time.monotonic()
-                if left is not None and left <= 0:
+                if due is None:
+                    self.last_error = None  # What could not be kept alive is gone.
+                left = _LONGEST_WAIT if due is None else max(due, earliest) - time.monotonic()
+                if left <= 0:
                     return True
-                self._changed.wait(left)
+                self._changed.wait(min(left, _LONGEST_WAIT))
         return False
 
     def _report(self, error: Exception) -> None:

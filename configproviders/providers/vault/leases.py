@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -48,24 +48,28 @@ class Leases:
         self._changed = changed
         self._lock = threading.Lock()
         self._leases: dict[str, Lease] = {}
+        self._superseded: list[Lease] = []  # They live on, and whoever holds them may use them.
         self._reads: SingleFlight[Answer] = SingleFlight()
 
     def __len__(self) -> int:
         return len(self._leases)
 
-    def read(self, path: str, params: dict[str, str] | None = None) -> Answer:
+    def read(
+        self, path: str, params: Mapping[str, str] | None = None, *, counts: bool = True
+    ) -> Answer:
         """Return what is at *path*: from a lease that lives, or by asking, once for all threads."""
         lease = self._leases.get(path)
         if lease and self._is_current(lease) and self.seconds_left(lease) > _MARGIN_SECONDS:
             return lease.answer
         key = (path, *sorted((params or {}).items()))
-        return self._reads.do(key, lambda: self._ask(path, params))
+        return self._reads.do(key, lambda: self._ask(path, params, counts=counts))
 
     def forget(self, path: str | None) -> None:
         """Have *path*, or all, issued anew when it is read again."""
         with self._lock:
             for each in [path] if path else list(self._leases):
-                self._leases.pop(each, None)
+                if lease := self._leases.pop(each, None):
+                    self._superseded.append(lease)
 
     def ttl(self, path: str) -> float | None:
         """Return how long what *path* issued lives if nobody renews it, in seconds."""
@@ -98,32 +102,41 @@ class Leases:
             raise failures[0]
 
     def revoke(self) -> None:
-        """End all leases as far as Vault allows it."""
+        """End all leases as far as Vault allows it, by ending the token if it is ours."""
         with self._lock:
-            leases, self._leases = list(self._leases.values()), {}
+            leases = [*self._leases.values(), *self._superseded]
+            self._leases, self._superseded = {}, []
         token = self._session.token
-        with suppress(LookupFailed), self._client.deadline():
-            if leases and token and self._session.logs_in:
-                self._client.post("auth/token/revoke-self", token.value)  # Its leases go with it.
-                return
+        with self._client.deadline():
+            if token and self._session.logs_in:
+                with suppress(LookupFailed):
+                    self._client.post("auth/token/revoke-self", token.value)
+                    return
             for lease in leases:
-                self._client.post("sys/leases/revoke", lease.token, {"lease_id": lease.id})
+                with suppress(LookupFailed):
+                    self._client.post("sys/leases/revoke", lease.token, {"lease_id": lease.id})
 
-    def _ask(self, path: str, params: dict[str, str] | None) -> Answer:
-        answer, token = self._session.get(path, params)
+    def _ask(self, path: str, params: Mapping[str, str] | None, *, counts: bool = True) -> Answer:
+        asked = time.monotonic()
+        answer, token = self._session.get(path, params, counts=counts)
         granted = whole(answer.get("lease_duration"))
         if answer.get("lease_id") and granted:
-            renewable = bool(answer.get("renewable"))
-            now = time.monotonic()
-            life = Lifetime.of(granted, renewable=renewable, now=now, random=random.random)
+            renewable = answer.get("renewable") is True
+            life = Lifetime.of(granted, renewable=renewable, now=asked, random=random.random)
             with self._lock:
+                if old := self._leases.get(path):
+                    self._superseded = [*self._living(), old]
                 self._leases[path] = Lease(path, answer, token.value, life)
             self._changed()
         return answer
 
+    def _living(self) -> list[Lease]:
+        now = time.monotonic()
+        return [lease for lease in self._superseded if lease.life.left(now)]
+
     def _is_current(self, lease: Lease) -> bool:
         token = self._session.token
-        return token is not None and token.value == lease.token
+        return token is not None and token.value == lease.token and not self._session.is_spent
 
     def _keep(self, lease: Lease) -> None:
         waits = lease.life.due > time.monotonic()
@@ -143,6 +156,7 @@ class Leases:
         if not lease.life.renewable:
             return False
         request = {"lease_id": lease.id, "increment": int(lease.life.granted)}
+        asked = time.monotonic()
         try:
             answer = self._client.post("sys/leases/renew", lease.token, request)
         except ProviderUnavailable:
@@ -150,7 +164,7 @@ class Leases:
         except LookupFailed:
             return False  # It is gone, or may not be renewed.
         granted = whole(answer.get("lease_duration"))
-        life = lease.life.renewed(granted, time.monotonic(), random.random)
+        life = lease.life.renewed(granted, asked, random.random)
         with self._lock:
             if self._leases.get(lease.path) is lease:
                 self._leases[lease.path] = replace(lease, life=life)

@@ -27,9 +27,9 @@ def policy(paths: Iterable[str], namespace: str | None) -> str:
     """
     ordered = sorted(set(paths))
     for path in ordered:
-        if path.endswith("*") or "+" in path.split("/"):
+        if path.endswith("*") or "+" in path.split("/") or "{{" in path or "${" in path:
             raise ConfigException(
-                f"no policy can name {shorten(path)!r} alone: * and + are wildcards there"
+                f"no policy can name {shorten(path)!r} alone: it would be read as a pattern"
             )
     notes = f"# In the namespace {json.dumps(namespace)}.\n" if namespace else ""
     notes += _EXPLANATION if any(_PLACEHOLDER in path for path in ordered) else ""

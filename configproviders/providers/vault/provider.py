@@ -6,6 +6,8 @@ import os
 import re
 import threading
 import time
+import weakref
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -54,10 +56,11 @@ class VaultConfigProvider(ConfigProvider):
     def __init__(self, environ: Mapping[str, str] | None = None) -> None:
         """Take what *environ*, by default that of the process, says of settings not given."""
         self._environ = dict(os.environ if environ is None else environ)
-        self._lock = threading.Lock()
-        self._connection: Connection | None = None
         self._is_closed = False
-        self._set_up(environment.complete({}, self._environ))
+        self._connection: Connection | None
+        self._settings: Mapping[str, object] = environment.complete({}, self._environ)
+        self._start_anew()
+        _alive.add(self)
 
     @property
     def calls_made(self) -> int:  # type: ignore[override]  # It is counted below.
@@ -68,65 +71,71 @@ class VaultConfigProvider(ConfigProvider):
         """Take the settings; raise :class:`ConfigException` for a wrong one."""
         settings = environment.complete(configs, self._environ)
         auth.check(settings)
-        self._set_up(settings)
+        self._settings = settings
+        self._start_anew()
 
     def locate(self, path: str, key: str) -> tuple[str, str]:
-        """Return the path as Vault's API has it, as far as that is known, with all options in it.
+        """Return the path as Vault's API has it, as far as settings say it, with all options in it.
 
         Raises :class:`PathNotFound` if there is no path.
         """
-        path, options = split_options(path, _OPTIONS)
         key, more = _key_options(key)
         if not path:
             raise PathNotFound(
                 f"a reference to Vault has a path and a key, not {shorten(key)!r} alone:"
                 " ${vault:secret/db:password}"
             )
+        path, options = self._split(path, more)
         whole = self._whole(path)
-        mount = self._mounts.known(whole)
+        mount = self._mounts.said(whole)
         at = mount.api_path(whole) if mount else whole
-        if at.startswith(
-            self._prefix
-        ):  # Else data/ belongs into the prefix, and get puts it there.
+        if at.startswith(self._prefix):  # Else data/ belongs within the prefix; get knows.
             path = at.removeprefix(self._prefix)
-        return with_options(path, options | more), key
+        return with_options(path, options), key
 
     def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
         """Return the fields *keys* of the secret at *path*; raise :class:`LookupFailed`.
 
         Its TTL is that of a lease or of a static role's password, or the one that *path* asks for.
         """
-        path, options = split_options(path, _OPTIONS)
-        whole = self._whole(path)
-        connection = self._connected()
-        with connection.deadline():
-            at, mount, answer = self._read(connection, whole, options)
-        found, version = _fields(answer, whole, mount)
-        if _VERSION in options and version is None:
-            raise LookupFailed(f"{shorten(whole)!r} has no versions: it is not in KV version 2")
-        ttls = (connection.ttl(at), _rotation(answer), ttl_of(options))
-        return ConfigData(
-            fields.select(found, keys),
-            min(filter(None, ttls), default=None),
-            version=version,
-            lease=str(answer.get("lease_id") or "") or None,
-            available=found.keys(),
-        )
+        return self._look_up(path, keys, {})
+
+    def batches(self, paths: Collection[str]) -> list[list[str]]:
+        """Return each path alone, but what may be one secret in two spellings together."""
+        alike: defaultdict[str, list[str]] = defaultdict(list)
+        for path in paths:
+            name, _, options = path.partition("?")
+            version = [each for each in options.split("&") if each.startswith(_VERSION)]
+            alike[f"{name.replace('/data/', '/', 1)}?{version}"].append(path)
+        return list(alike.values())
+
+    def get_many(
+        self, lookups: Mapping[str, Collection[str] | None]
+    ) -> dict[str, ConfigData | ConfigException]:
+        """Return what :meth:`get` returns or raises for each; one secret is read once."""
+        answers: dict[str, ConfigData | ConfigException] = {}
+        read: dict[tuple[str, str], Answer] = {}
+        for path, keys in lookups.items():
+            try:
+                answers[path] = self._look_up(path, keys, read)
+            except ConfigException as error:
+                answers[path] = error
+        return answers
 
     def invalidate(self, path: str | None = None) -> None:
         """Have the credentials leased for *path*, or all, issued anew by the next :meth:`get`."""
         if self._connection:
-            whole = self._whole(split_options(path, _OPTIONS)[0]) if path else None
-            self._connection.forget(whole)
+            self._connection.forget(self._whole(self._split(path)[0]) if path else None)
 
     def policy(self, lookups: Mapping[str, Collection[str]], *, online: bool = False) -> str:
         """Return the least policy in HCL; *online* asks for the version of KV mounts."""
         paths = []
         for located in lookups:
-            path = self._whole(split_options(located, _OPTIONS)[0])
+            path = self._whole(self._split(located)[0])
             mount = self._mounts.known(path)
             if online and not mount:
-                mount = self._mounts.of(path)
+                with self._connected().deadline():
+                    mount = self._mounts.of(path)
             if mount:
                 paths.append(mount.api_path(path))
             else:
@@ -145,13 +154,18 @@ class VaultConfigProvider(ConfigProvider):
             connection, self._connection = self._connection, None
             self._is_closed = True
         if connection:
-            revoke = s.REVOKE.read(self._settings) and not self.values_outlive_it
-            connection.close(revoke=revoke)
+            in_use = self.values_outlive_it and connection.has_leases
+            connection.close(revoke=s.REVOKE.read(self._settings) and not in_use)
 
-    def _set_up(self, settings: Mapping[str, object]) -> None:
-        self._settings = settings
-        self._prefix = re.sub("/+", "/", s.PREFIX.read(settings)).lstrip("/")
-        self._mounts = Mounts(settings, lambda path: self._connected().read(path))
+    def _start_anew(self) -> None:
+        """Know only the settings: also in a forked child, which shares its parent's sockets."""
+        self._lock = threading.Lock()
+        self._connection = None
+        prefix = s.PREFIX.read(self._settings)
+        self._prefix = re.sub("/+", "/", prefix).lstrip("/")
+        self._mounts = Mounts(
+            self._settings, lambda path: self._connected().read(path, counts=False)
+        )
 
     def _connected(self) -> Connection:
         with self._lock:
@@ -177,14 +191,59 @@ class VaultConfigProvider(ConfigProvider):
             raise PathNotFound(f"no path of Vault: {shorten(path)!r}; write secret/db")
         return "/".join(parts)
 
+    def _split(
+        self, path: str, more: Mapping[str, str] | None = None
+    ) -> tuple[str, dict[str, str]]:
+        """Return *path* without its options, and these; *more* are those of the key."""
+        path, options = split_options(path, _OPTIONS)
+        for name, value in (more or {}).items():
+            if options.setdefault(name, value) != value:
+                raise ConfigException(f"option {name!r} stands twice for {shorten(path)!r}")
+        version = options.get(_VERSION, "1")
+        if not (version.isascii() and version.isdigit() and int(version[:9]) > 0):
+            raise ConfigException(f"?version= of {shorten(path)!r} is no version: write 1 or more")
+        return path, options
+
+    def _look_up(
+        self, path: str, keys: Collection[str] | None, read: dict[tuple[str, str], Answer]
+    ) -> ConfigData:
+        """Return what *keys* are at *path*; *read* holds what was read just before."""
+        path, options = self._split(path)
+        whole, version = self._whole(path), options.get(_VERSION, "")
+        connection = self._connected()
+        with connection.deadline():
+            at, mount, answer = self._read(connection, whole, version, read)
+        found, has = _fields(answer, whole, mount)
+        if version and has is None:
+            raise LookupFailed(f"{shorten(whole)!r} has no versions: it is not in KV version 2")
+        ttls = [connection.ttl(at), _rotation(at, answer), ttl_of(options)]
+        return ConfigData(
+            fields.select(found, keys),
+            min((each for each in ttls if each is not None), default=None),
+            version=has,
+            lease=str(answer.get("lease_id") or "") or None,
+            available=found.keys(),
+        )
+
     def _read(
-        self, connection: Connection, path: str, options: Mapping[str, str]
+        self,
+        connection: Connection,
+        path: str,
+        version: str,
+        read: dict[tuple[str, str], Answer],
     ) -> tuple[str, Mount | None, Answer]:
-        params = {_VERSION: options[_VERSION]} if _VERSION in options else {}
+        """Return where *path* is in Vault's API, in which mount, and what is there."""
+
+        def ask(at: str) -> Answer:
+            if (at, version) not in read:
+                params = {_VERSION: version} if version else {}
+                read[at, version] = _settled(at, lambda: connection.read(at, params))
+            return read[at, version]
+
         mount = self._mounts.known(path)
         if mount is None and may_be_api_path(path):
             try:
-                answer = connection.read(path, params)
+                answer = ask(path)
             except auth.LoginDenied:
                 raise
             except (PathNotFound, LookupDenied):
@@ -196,7 +255,7 @@ class VaultConfigProvider(ConfigProvider):
                 return path, None, answer
         mount = mount or self._mounts.of(path)
         at = mount.api_path(path) if mount else path
-        return at, mount, _settled(lambda: connection.read(at, params))
+        return at, mount, ask(at)
 
 
 def _key_options(key: str) -> tuple[str, dict[str, str]]:
@@ -218,26 +277,36 @@ def _fields(answer: Answer, path: str, mount: Mount | None) -> tuple[Mapping[str
     return data, version
 
 
-def _settled(read: Callable[[], Answer]) -> Answer:
+def _settled(path: str, read: Callable[[], Answer]) -> Answer:
     """Read until no rotation is under way: a static role's TTL is 0 meanwhile."""
     answer = read()
     for _ in range(_ROTATION_TRIES):
-        if _seconds_to_rotation(answer) != 0:
+        if _seconds_to_rotation(path, answer) != 0:
             break
         time.sleep(_ROTATION_PAUSE)
         answer = read()
     return answer
 
 
-def _rotation(answer: Answer) -> timedelta | None:
-    seconds = _seconds_to_rotation(answer)
+def _rotation(path: str, answer: Answer) -> timedelta | None:
+    seconds = _seconds_to_rotation(path, answer)
     return None if seconds is None else timedelta(seconds=seconds + _AFTER_ROTATION)
 
 
-def _seconds_to_rotation(answer: Answer) -> int | None:
+def _seconds_to_rotation(path: str, answer: Answer) -> int | None:
     """Return when the password of a static role changes; ``None`` if this is none."""
     data = answer.get("data")
-    if answer.get("lease_id") or not isinstance(data, Mapping) or "ttl" not in data:
-        return None
-    is_static = {"rotation_period", "rotation_schedule"} & data.keys()
-    return whole(data["ttl"]) if is_static else None
+    is_static = not answer.get("lease_id") and "/static-cred" in path
+    ttl = str(data.get("ttl", "")) if is_static and isinstance(data, Mapping) else ""
+    return whole(ttl) if ttl.isascii() and ttl.isdigit() else None
+
+
+_alive: weakref.WeakSet[VaultConfigProvider] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for provider in _alive:
+        provider._start_anew()  # noqa: SLF001  Of this module.
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,8 +1,9 @@
 """A token that lives: renewed in time, and replaced by a new login where renewing gives no more.
 
 A read that is refused (403) logs in once and is tried once more. Whether the token or a policy is
-to blame a 403 does not say; so shortly after such a login the next one asks Vault about the token
-instead, or a config full of forbidden paths would be a storm of logins.
+to blame a 403 does not say. So when a new login did not help this path some minutes ago, or another
+path made us log in some seconds ago, Vault is asked about the token first: a config full of
+forbidden paths must not be a storm of logins.
 
 A token that is given, and not logged in for, is looked up some seconds after its first use, since
 only then is it known to end; a process that reads its config and goes on makes no call for it.
@@ -18,7 +19,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from ...errors import LookupDenied, LookupFailed, ProviderUnavailable
+from ...errors import LookupDenied, LookupFailed, PathNotFound, ProviderUnavailable
 from . import environment
 from . import settings as s
 from .auth import Login, LoginDenied, given_token
@@ -27,7 +28,9 @@ from .lifetimes import Lifetime, whole
 
 _LOOK_AFTER_SECONDS = 5.0
 _REFUSAL_SECONDS = 10.0
+_AGAIN_SECONDS = 300.0
 _LOGIN_PAUSE_SECONDS = 2.0
+_STILL_TIME = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,9 @@ class Session:
         self._file_state: object = None
         self._look_up_at: float | None = None
         self._refused_at = -_REFUSAL_SECONDS
-        self._no_login_until, self._login_failure = 0.0, ""
+        self._refused_paths: dict[str, float] = {}
+        self._failure: LookupFailed = LookupFailed("")
+        self._failed_at = self._no_login_until = 0.0
 
     @property
     def token(self) -> Token | None:
@@ -82,16 +87,33 @@ class Session:
         """Whether the token comes from a login of ours, and so nobody else uses it."""
         return not self._login.is_given
 
-    def get(self, path: str, params: Mapping[str, str] | None = None) -> tuple[Answer, Token]:
-        """Return what is at *path* and the token it was read with; raises as the client's."""
-        token = self._usable()
+    @property
+    def is_spent(self) -> bool:
+        """Whether the token has no use left: then Vault has ended it, and what hangs on it."""
+        token = self._token
+        return token is not None and token.uses > 0 and self._uses_left <= 0
+
+    def get(
+        self, path: str, params: Mapping[str, str] | None = None, *, counts: bool = True
+    ) -> tuple[Answer, Token]:
+        """Return what is at *path* and the token it was read with; raises as the client's.
+
+        *counts* is false for what Vault takes no use of a token for.
+        """
+        token = self._usable(counts=counts)
+        try:
+            return self._client.get(path, token.value, params), token
+        except (PathNotFound, ProviderUnavailable):
+            raise
+        except LookupFailed as error:
+            if not self._another_than(token, path, error):
+                raise
+        token = self._usable(counts=counts)
         try:
             return self._client.get(path, token.value, params), token
         except LookupDenied:
-            if not self._another_than(token):
-                raise
-        token = self._usable()
-        return self._client.get(path, token.value, params), token
+            self._refused_paths[path] = time.monotonic()
+            raise
 
     @property
     def due(self) -> float | None:
@@ -110,24 +132,30 @@ class Session:
         if token and token.life and due is not None and due <= time.monotonic():
             self._renew(token, token.life)
 
-    def _usable(self) -> Token:
+    def _usable(self, *, counts: bool) -> Token:
         if self._login.is_given:
             return self._given()
         token = self._token
-        if token is not None and self._is_good(token):
+        if token is not None and self._is_good(token, counts=counts):
             return token
+        came = time.monotonic()
         with self._login_lock:
             token = self._token
-            return token if token is not None and self._is_good(token) else self._log_in()
+            if token is None or not self._is_good(token, counts=counts):
+                token = self._log_in(came)
+                self._is_good(token, counts=counts)
+            return token
 
-    def _is_good(self, token: Token) -> bool:
+    def _is_good(self, token: Token, *, counts: bool) -> bool:
         if token.life is not None and not token.life.left(time.monotonic()):
             return False
         if not token.uses:
             return True
         with self._login_lock:
-            self._uses_left -= 1
-            return self._uses_left >= 0
+            if self._uses_left <= 0:
+                return False
+            self._uses_left -= counts
+            return True
 
     def _given(self) -> Token:
         with self._login_lock:
@@ -141,37 +169,48 @@ class Session:
                     self._changed()
             return self._token
 
-    def _log_in(self) -> Token:
-        if time.monotonic() < self._no_login_until:
-            raise LoginDenied(self._login_failure)
+    def _log_in(self, came: float) -> Token:
+        """Log in; who *came* before an attempt that failed shares its failure."""
+        if came <= self._failed_at or time.monotonic() < self._no_login_until:
+            raise type(self._failure)(str(self._failure))
+        asked = time.monotonic()
         try:
             auth = self._login.log_in()
-        except LoginDenied as error:
-            # Of many who wait for a token one has tried; each attempt more may lock a user out.
-            self._no_login_until = time.monotonic() + _LOGIN_PAUSE_SECONDS
-            self._login_failure = str(error)
+        except LookupFailed as error:
+            self._failure, self._failed_at = error, time.monotonic()
+            if isinstance(error, LoginDenied):  # Each attempt more may lock a user out.
+                self._no_login_until = self._failed_at + _LOGIN_PAUSE_SECONDS
             raise
         uses = whole(auth.get("num_uses"))
         # Renewing uses a token up, and one for few uses was not made to live.
-        life = _life(auth.get("lease_duration"), bool(auth.get("renewable")) and not uses)
-        self._uses_left = uses - 1
-        self._token = token = Token(str(auth["client_token"]), life, uses)
+        renewable = auth.get("renewable") is True and not uses
+        self._uses_left = uses
+        self._token = token = Token(
+            str(auth["client_token"]), _life(auth.get("lease_duration"), renewable, asked), uses
+        )
         self._changed()
         return token
 
-    def _another_than(self, token: Token) -> bool:
-        """Return whether there is another token, now that *token* was refused."""
+    def _another_than(self, token: Token, path: str, error: LookupFailed) -> bool:
+        """Return whether there is another token, now that *token* got *error* at *path*."""
+        came = time.monotonic()
         with self._login_lock:
             if self._token is None or self._token.value != token.value:
                 return True
+            if not isinstance(error, LookupDenied) and not self.is_spent:
+                return False
             if self._login.is_given:
                 self._file_state = None
                 return self._given().value != token.value
-            if time.monotonic() - self._refused_at < _REFUSAL_SECONDS and self._lives(token):
+            recently = came - self._refused_at < _REFUSAL_SECONDS
+            again = came - self._refused_paths.get(path, -_AGAIN_SECONDS) < _AGAIN_SECONDS
+            if (recently or again) and self._lives(token):
                 return False
-            self._refused_at = time.monotonic()
-            self._log_in()
-            return True
+            self._refused_at = came
+            with suppress(LoginDenied):  # What was refused says more than that.
+                self._log_in(came)
+                return True
+            return False
 
     def _lives(self, token: Token) -> bool:
         try:
@@ -181,34 +220,50 @@ class Session:
         return True
 
     def _look_up(self) -> None:
-        token, self._look_up_at = self._token, None
+        with self._login_lock:
+            token, self._look_up_at = self._token, None
         if token is None:
             return
+        asked = time.monotonic()
         try:
-            data = self._client.get("auth/token/lookup-self", token.value)["data"]
+            data = self._client.get("auth/token/lookup-self", token.value).get("data")
         except ProviderUnavailable:
-            self._look_up_at = time.monotonic()
+            self._look_up_at = asked
             raise
         except LookupFailed:
             return  # It may not look: nothing is known, and reads go on.
-        uses = whole(data.get("num_uses"))
-        life = _life(data.get("ttl"), bool(data.get("renewable")) and not uses)
-        self._replace(token, replace(token, life=life, uses=uses))
+        if isinstance(data, Mapping):
+            uses = whole(data.get("num_uses"))
+            renewable = data.get("renewable") is True and not uses
+            life = _life(data.get("ttl"), renewable, asked)
+            self._replace(token, replace(token, life=life))
 
     def _renew(self, token: Token, life: Lifetime) -> None:
-        if life.renewable:
-            with suppress(LookupDenied):
-                auth = self._client.post("auth/token/renew-self", token.value)["auth"]
-                granted = whole(auth.get("lease_duration"))
-                life = life.renewed(granted, time.monotonic(), random.random)
+        life = self._renewed(token, life) if life.renewable else life
         if life.due > time.monotonic():
             self._replace(token, replace(token, life=life))
         elif self._login.is_given:
             self._replace(token, replace(token, life=replace(life, renewable=False)))
         else:
+            came = time.monotonic()
             with self._login_lock:
                 if self._token is token:
-                    self._log_in()
+                    self._log_in(came)
+
+    def _renewed(self, token: Token, life: Lifetime) -> Lifetime:
+        """Return how long *token* lives now: renewed, or as before and due at once."""
+        asked = time.monotonic()
+        try:
+            auth = self._client.post("auth/token/renew-self", token.value).get("auth")
+        except LookupDenied:
+            return life
+        except LookupFailed:
+            # It may be an outage, or Vault's way to say that this token is not renewed any more.
+            if life.left(asked) > life.granted * _STILL_TIME:
+                raise
+            return life
+        granted = whole(auth.get("lease_duration")) if isinstance(auth, Mapping) else 0
+        return life.renewed(granted, asked, random.random)
 
     def _replace(self, token: Token, by: Token) -> None:
         with self._login_lock:
@@ -216,11 +271,11 @@ class Session:
                 self._token = by
 
 
-def _life(seconds: object, renewable: bool) -> Lifetime | None:  # noqa: FBT001  Private.
+def _life(seconds: object, renewable: bool, now: float) -> Lifetime | None:  # noqa: FBT001  Private.
     granted = whole(seconds)
     if not granted:
         return None  # It does not end.
-    return Lifetime.of(granted, renewable=renewable, now=time.monotonic(), random=random.random)
+    return Lifetime.of(granted, renewable=renewable, now=now, random=random.random)
 
 
 def _state(path: str) -> tuple[int, int, int] | None:

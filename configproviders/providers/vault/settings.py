@@ -47,6 +47,25 @@ def _kv_version(text: str) -> str:
     return text.strip().lower()
 
 
+def _parts(text: str) -> int:
+    return len([part for part in text.split("/") if part])
+
+
+def _time(text: str) -> timedelta:
+    time = MILLISECONDS.parse(text)
+    if not timedelta(0) < time <= timedelta(days=1):
+        raise ValueError("write 1 or more, and no more than a day")
+    return time
+
+
+def _refused(name: str, origin: str, instead: str) -> ConfigKey[str, None]:
+    def parse(_: str) -> str:
+        raise ValueError(instead)
+
+    doc = f"{origin}' setting is refused: {instead}."
+    return ConfigKey(name, ConfigType("setting of this provider", parse), None, "low", doc)
+
+
 def _false(text: str) -> bool:
     if text.strip().lower() != "false":
         raise ValueError("values are not written to files here; leave it out")
@@ -81,15 +100,20 @@ MOUNT = _key(
     STRING,
     None,
     "Where the auth method is mounted, if not under its own name.",
-    (LENSES, "app.role.path"),
-    (LENSES, "mount"),
-    (LENSES, "ldap.mount"),
-    (LENSES, "cert.mount"),
-    (LENSES, "aws.mount"),
-    (LENSES, "kubernetes.auth.path"),
-    (LENSES, "jwt.provider"),
     (AIRFLOW, "auth_mount_point"),
 )
+METHOD_MOUNTS = {
+    method: _key(name, STRING, None, f"{LENSES}' vault.auth.mount, for {method} alone.")
+    for method, name in {
+        "approle": "app.role.path",
+        "kubernetes": "kubernetes.auth.path",
+        "jwt": "jwt.provider",
+        "userpass": "mount",
+        "ldap": "ldap.mount",
+        "cert": "cert.mount",
+        "aws": "aws.mount",
+    }.items()
+}
 TOKEN = _key(
     "vault.token",
     STRING,
@@ -106,7 +130,10 @@ TOKEN_FILE = _key(
     (AIRFLOW, "token_path"),
 )
 TOKEN_RENEW = _key(
-    "vault.token.renew", BOOLEAN, True, "Whether a token that was given is looked up and renewed."
+    "vault.token.renew",
+    BOOLEAN,
+    True,
+    "Whether a token that is given is looked up and renewed; false for one of few uses.",
 )
 ROLE_ID = _key(
     "vault.approle.role.id",
@@ -179,7 +206,6 @@ USERNAME = _key(
     None,
     "User of userpass and LDAP.",
     (LENSES, "username"),
-    (LENSES, "ldap.username"),
     (CSID, "vault.auth.username"),
 )
 PASSWORD = _key(
@@ -188,9 +214,10 @@ PASSWORD = _key(
     None,
     "Password of userpass and LDAP.",
     (LENSES, "password"),
-    (LENSES, "ldap.password"),
     (CSID, "vault.auth.password"),
 )
+LDAP_USERNAME = _key("ldap.username", STRING, None, f"{LENSES}' vault.username, for ldap alone.")
+LDAP_PASSWORD = _key("ldap.password", STRING, None, f"{LENSES}' vault.password, for ldap alone.")
 PASSWORD_FILE = _key("vault.password.file", STRING, None, "A file with it, read at each login.")
 CERT_NAME = _key("vault.cert.name", STRING, None, "Role of the TLS certificate auth method.")
 AWS_ROLE = _key("vault.aws.role", STRING, None, "Role of AWS IAM auth.", (LENSES, "aws.role"))
@@ -216,8 +243,13 @@ KV_MOUNT = _key(
     "Mount of the KV engine, where vault.kv.version is 1 or 2; else its depth says.",
     (AIRFLOW, "mount_point"),
 )
-KV_DEPTH = _key(
-    "vault.prefix.depth", WHOLE_NUMBER, 1, "How many parts of a path are the mount, as Lenses."
+KV_DEPTH = ConfigKey(
+    "vault.prefix.depth",
+    WHOLE_NUMBER,
+    1,
+    "medium",
+    "How many parts of a path are the mount, where vault.kv.version is 1 or 2; as Lenses.",
+    (Alias("vault.prefixpath", CSID, ConfigType("path", _parts)),),
 )
 PREFIX = _key("vault.prefix", STRING, "", "Put before each path, as jcustenborder.")
 CA_FILE = _key(
@@ -252,11 +284,11 @@ VERIFY = _key("vault.ssl.verify.enabled", BOOLEAN, True, "Whether the certificat
 PROXY = _key("vault.proxy", STRING, None, "HTTP proxy; else VAULT_PROXY_ADDR, VAULT_HTTP_PROXY.")
 TIMEOUT = ConfigKey(
     "timeout.ms",
-    MILLISECONDS,
+    ConfigType("number of milliseconds", _time),
     timedelta(seconds=30),
     "medium",
     "How long one lookup may take, retries and logins included; else VAULT_CLIENT_TIMEOUT.",
-    (Alias("timeout.seconds", CSID, SECONDS),),
+    (Alias("timeout.seconds", CSID, ConfigType("number of seconds", lambda t: _time(f"{t}000"))),),
 )
 RETRIES = _key(
     "retry.max",
@@ -293,16 +325,33 @@ FILE_WRITE = _key(
 VAULT_DEF = ConfigDef(
     (
         *(ADDR, NAMESPACE, METHOD, MOUNT, TOKEN, TOKEN_FILE, TOKEN_RENEW),
+        *METHOD_MOUNTS.values(),
         *(ROLE_ID, SECRET_ID, SECRET_ID_FILE, SECRET_ID_WRAPPED, SECRET_ID_PATH),
         *(KUBERNETES_ROLE, KUBERNETES_TOKEN, JWT_ROLE, JWT, JWT_FILE),
-        *(USERNAME, PASSWORD, PASSWORD_FILE, CERT_NAME, AWS_ROLE, AWS_REGION, AWS_SERVER_ID),
+        *(
+            USERNAME,
+            PASSWORD,
+            PASSWORD_FILE,
+            LDAP_USERNAME,
+            LDAP_PASSWORD,
+            CERT_NAME,
+            AWS_ROLE,
+            AWS_REGION,
+            AWS_SERVER_ID,
+        ),
         *(KV_VERSION, KV_MOUNT, KV_DEPTH, PREFIX),
         *(CA_FILE, CA_DIRECTORY, CA_TEXT, CLIENT_CERT, CLIENT_KEY, SERVER_NAME, VERIFY, PROXY),
         *(TIMEOUT, RETRIES, RETRY_BASE, RETRY_MAX, REVOKE, FILE_WRITE),
+        _refused("vault.ssl.truststore.location", LENSES, "set vault.ssl.ca, a PEM file"),
+        _refused("vault.ssl.keystore.location", LENSES, "set vault.ssl.cert, a PEM file"),
+        _refused("vault.ssl.keystore.password", LENSES, "set vault.ssl.key, a PEM file"),
+        _refused("aws.request.url", LENSES, "the request is signed here at each login"),
+        _refused("aws.request.headers", LENSES, "the request is signed here at each login"),
+        _refused("aws.request.body", LENSES, "the request is signed here at each login"),
+        _refused("github.mount", LENSES, "there is no github login here"),
         _no_effect("file.dir", LENSES, "values are not written to files"),
         _no_effect("token.renewal.ms", LENSES, "a token is renewed as its TTL asks for"),
         _no_effect("thread.count", CSID, "the transformer's lookup.concurrency counts"),
-        _no_effect("vault.prefixpath", CSID, "mounts are found by themselves"),
         _no_effect("polling.enabled", CSID, "who subscribes is told"),
         _no_effect("polling.interval.seconds", CSID, "who subscribes is told"),
     )

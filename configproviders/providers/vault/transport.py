@@ -7,12 +7,14 @@ that breaks off or never ends shows only when it is read, which urllib3 leaves t
 from __future__ import annotations
 
 import json
+import os
 import random
+import re
 import ssl
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import requests
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
 _CONNECTIONS = 32
 _CONNECT_SECONDS = 5.0
 _PIECE = 1 << 16
+_LARGEST = 1 << 25  # Of Vault's own answers, unpacked.
 _READ_AGAIN = (412, 429, 500, 502, 503, 504)
 _NOTHING_DONE = (412, 429, 503)
+_MAKES_SOMETHING = re.compile("/(?:creds|sts|token|key)/")  # Reading there issues credentials.
 
 
 def open_session(settings: Mapping[str, object]) -> tuple[requests.Session, Transport]:
@@ -43,6 +47,7 @@ def open_session(settings: Mapping[str, object]) -> tuple[requests.Session, Tran
     session.mount("https://", transport)
     if s.ADDR.read(settings).startswith("http://"):
         session.mount("http://", transport)
+    session.max_redirects = 1  # From a standby to the active server, as Vault's own client.
     session.trust_env = False  # It reads the environment, and ~/.netrc, for each request.
     proxy = s.PROXY.read(settings)
     environment = requests.utils.get_environ_proxies(s.ADDR.read(settings))
@@ -69,6 +74,9 @@ class Transport(HTTPAdapter):
         self._write = self._read.new(read=0, other=0, status_forcelist=_NOTHING_DONE)
         is_https = s.ADDR.read(settings).startswith("https://")
         self._tls = _tls(settings) if is_https else None  # Reading all authorities takes a while.
+        self._certificate = s.CLIENT_CERT.read(settings), s.CLIENT_KEY.read(settings)
+        self._certificate_state = _states(self._certificate)
+        self._is_closed = False
         self._server_name = s.SERVER_NAME.read(settings)
         self._thread = threading.local()
         self._counting = threading.Lock()
@@ -125,7 +133,9 @@ class Transport(HTTPAdapter):
         """Send *request* until it is answered for good; raise requests' exceptions."""
         deadline = getattr(self._thread, "deadline", None) or time.monotonic() + self._timeout
         method = request.method or "GET"
-        retry = (self._read if method in {"GET", "LIST"} else self._write).new()
+        makes = method != "GET" or _MAKES_SOMETHING.search(request.url or "")
+        retry = (self._write if makes else self._read).new()
+        self._take_new_certificate()
         while True:
             response, failure = self._try(request, deadline, proxies)
             if response is not None and not retry.is_retry(method, response.status_code):
@@ -144,11 +154,16 @@ class Transport(HTTPAdapter):
                 raise failure or requests.ConnectionError
             time.sleep(pause)
 
+    def close(self) -> None:
+        """Close the connections, and send nothing more."""
+        self._is_closed = True
+        super().close()
+
     def _try(
         self, request: requests.PreparedRequest, deadline: float, proxies: Any
     ) -> tuple[requests.Response | None, requests.RequestException | None]:
         left = deadline - time.monotonic()
-        if left <= 0:
+        if left <= 0 or self._is_closed:
             return None, requests.Timeout("the deadline has passed")
         with self._counting:
             self.calls_made += 1
@@ -164,17 +179,34 @@ class Transport(HTTPAdapter):
             return None, requests.ConnectionError(error)
         return response, None
 
+    def _take_new_certificate(self) -> None:
+        """Read the client's certificate again if its files have changed."""
+        certificate, key = self._certificate
+        if self._tls is None or certificate is None:
+            return
+        state = _states(self._certificate)
+        if state != self._certificate_state and None not in state:
+            with suppress(OSError):  # Half of it may be there; the next look finds the rest.
+                self._tls.load_cert_chain(certificate, key, password="")
+                self._certificate_state = state
+                self.poolmanager.clear()  # Connections that are open have shown the old one.
+
     def _tls_arguments(self) -> dict[str, Any]:
         names = {"server_hostname": self._server_name, "assert_hostname": self._server_name}
         return {"ssl_context": self._tls, **(names if self._server_name else {})}
 
 
 def _tls(settings: Mapping[str, object]) -> ssl.SSLContext:
-    context = ssl.create_default_context(
-        cafile=s.CA_FILE.read(settings),
-        capath=s.CA_DIRECTORY.read(settings),
-        cadata=s.CA_TEXT.read(settings),
-    )
+    file, text = s.CA_FILE.read(settings), s.CA_TEXT.read(settings)
+    directory = s.CA_DIRECTORY.read(settings)
+    if directory and not (file or text):
+        # OpenSSL finds by hashed names alone what stands in a directory; Vault's CLI reads it all.
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        for name in sorted(os.listdir(directory)):
+            with suppress(ssl.SSLError):  # Other files may stand there too.
+                context.load_verify_locations(os.path.join(directory, name))
+    else:
+        context = ssl.create_default_context(cafile=file, cadata=text)
     if certificate := s.CLIENT_CERT.read(settings):
         context.load_cert_chain(certificate, s.CLIENT_KEY.read(settings), password="")
     if not s.VERIFY.read(settings):
@@ -185,7 +217,7 @@ def _tls(settings: Mapping[str, object]) -> ssl.SSLContext:
 
 def _read_body(response: requests.Response, deadline: float) -> None:
     """Read the body piece by piece, so that one which drips meets the deadline."""
-    pieces = []
+    pieces, size = [], 0
     while True:
         left = deadline - time.monotonic()
         if left <= 0:
@@ -197,10 +229,25 @@ def _read_body(response: requests.Response, deadline: float) -> None:
         if not piece:
             break
         pieces.append(piece)
+        size += len(piece)
+        if size > _LARGEST:
+            raise ProtocolError("the answer is too large")
     response._content = b"".join(pieces)  # noqa: SLF001  Where requests keeps what was read.
     response._content_consumed = True  # type: ignore[attr-defined]  # noqa: SLF001
     if response.ok and response.content:
         _refuse_broken_json(response.content)
+
+
+def _states(files: tuple[str | None, str | None]) -> tuple[object, ...]:
+    found: list[object] = []
+    for file in filter(None, files):
+        try:
+            state = os.stat(file)
+        except OSError:
+            found.append(None)
+        else:
+            found.append((state.st_ino, state.st_mtime_ns, state.st_size))
+    return tuple(found)
 
 
 def _refuse_broken_json(content: bytes) -> None:
@@ -219,8 +266,10 @@ def _reason(failure: requests.RequestException | None) -> Exception | None:
 
 
 def _pause(retry: Retry, response: BaseHTTPResponse | None) -> float:
-    wanted = retry.get_retry_after(response) if response is not None else None
-    if wanted is not None:
+    wanted = None
+    with suppress(HTTPError, ValueError, OverflowError):  # What is no time counts as none.
+        wanted = retry.get_retry_after(response) if response is not None else None
+    if wanted is not None and wanted >= 0:
         return wanted
     # urllib3 does not pause before the first try; a herd would come back as one.
     return retry.get_backoff_time() or random.random() * retry.backoff_factor  # noqa: S311  No secret.

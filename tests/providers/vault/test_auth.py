@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import time
+import traceback
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,6 +144,41 @@ def test_a_wrapped_secret_id_from_elsewhere_is_refused_unopened(
     assert server.write("sys/wrapping/lookup", token=token)["data"]["creation_path"]
 
 
+def test_another_wrapping_token_in_the_file_is_opened_at_the_next_login(
+    server: Vault, mount: str, policy: str, tmp_path: Path
+) -> None:
+    settings = server.app_role(policy, secret_id_num_uses=1, token_num_uses=1)
+    settings |= {
+        "vault.approle.secret.id.file": str(tmp_path / "wrapped"),
+        "vault.approle.secret.id.wrapped": "true",
+        "vault.kv.version": "2",
+    }
+    provider = VaultConfigProvider({})
+    provider.configure(settings)
+
+    for _ in range(2):  # Each token is for one read, each secret id for one login.
+        (tmp_path / "wrapped").write_text(wrapped(server, settings))
+        assert provider.get(f"{mount}/db").data == {"password": "s3cr3t"}
+
+
+def test_a_secret_id_wrapped_at_a_mount_of_several_parts_is_taken(
+    server: Vault, mount: str, policy: str
+) -> None:
+    server.write("sys/auth/team/approle", type="approle")
+    server.write("auth/team/approle/role/orders", token_policies=[policy])
+    settings = {
+        "vault.auth.method": "approle",
+        "app.role.path": "team/approle",
+        "vault.auth.mount": "team/approle",
+        "vault.approle.role.id": server.read("auth/team/approle/role/orders/role-id")["role_id"],
+        "vault.approle.secret.id.wrapped": "true",
+    }
+
+    settings["vault.approle.secret.id"] = wrapped(server, settings)
+
+    assert password(server, mount, settings) == "s3cr3t"
+
+
 def test_a_user_and_a_password(server: Vault, mount: str, policy: str) -> None:
     auth = server.enable("userpass")
     server.write(f"auth/{auth}/users/orders", password="pw", token_policies=policy)
@@ -149,6 +187,63 @@ def test_a_user_and_a_password(server: Vault, mount: str, policy: str) -> None:
     method = {"vault.auth.method": "UserPass", "vault.password": "pw"}
 
     assert password(server, mount, settings | method) == "s3cr3t"
+
+
+def test_a_setting_of_another_method_means_nothing_to_this_one(
+    server: Vault, mount: str, policy: str
+) -> None:
+    settings = server.app_role(policy)
+    settings["app.role.path"] = settings.pop("vault.auth.mount")
+    others = {"ldap.mount": "ldap", "kubernetes.auth.path": "auth/k", "ldap.username": "somebody"}
+
+    assert password(server, mount, settings | others) == "s3cr3t"
+
+
+def test_a_secret_in_the_place_of_a_file_is_not_shown(server: Vault, mount: str) -> None:
+    with pytest.raises(LookupDenied, match=r"the file of vault\.token\.file cannot") as caught:
+        password(server, mount, {"vault.token.file": "hvs.CAESI"})
+
+    assert "hvs.CAESI" not in str(caught.value)
+
+
+def test_a_pipe_in_the_place_of_a_token_file_blocks_nobody(
+    server: Vault, mount: str, tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "token")
+
+    with pytest.raises(LookupDenied, match="not a file"):
+        password(server, mount, {"vault.token.file": str(tmp_path / "token")})
+
+
+def test_what_the_chain_of_aws_says_is_not_passed_on(
+    server: Vault, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config").write_text(
+        '[default]\ncredential_process = sh -c "echo canary-process >&2; exit 1"\n'
+    )
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+
+    with pytest.raises(LookupDenied, match="boto3 finds no AWS credentials") as caught:
+        password(server, mount, {"vault.auth.method": "aws"})
+
+    assert "canary-process" not in "".join(traceback.format_exception(caught.value))
+
+
+def test_signing_for_aws_logs_no_session_token(
+    server: Vault,
+    mount: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.setenv(name, f"canary-{name}")
+
+    with caplog.at_level(logging.DEBUG), pytest.raises(LookupDenied):
+        password(server, mount, {"vault.auth.method": "aws"})
+
+    assert "canary-" not in caplog.text
 
 
 def test_a_wrong_password_is_refused_and_not_shown(server: Vault, mount: str) -> None:
@@ -329,6 +424,48 @@ def test_a_tls_certificate(tls_server: Vault, certificates: Certificates) -> Non
     }
 
     assert password(tls_server, "secret", settings) == "s3cr3t"
+
+
+def test_a_new_client_certificate_is_taken_without_a_restart(
+    tls_server: Vault, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    first, other = make_certificates(tmp_path), tmp_path_factory.mktemp("other")
+    second = make_certificates(other)
+    tls_server.write(
+        "auth/cert/certs/rotated",
+        certificate=second.ca.read_text(),
+        token_policies=tls_server.allow("secret/*"),
+    )
+    provider = VaultConfigProvider({})
+    provider.configure(
+        {
+            "vault.addr": tls_server.address,
+            "vault.auth.method": "cert",
+            "vault.ssl.cert": str(first.client),
+            "vault.ssl.key": str(first.client_key),
+            "vault.ssl.ca": str(tls_server.ca),
+        }
+    )
+    with pytest.raises(LookupDenied, match="cert login"):
+        provider.get("secret/db")
+
+    second.client_key.replace(first.client_key)
+    second.client.replace(first.client)
+    provider.invalidate()
+    time.sleep(2)  # A login that was refused is not tried again at once.
+
+    assert provider.get("secret/db").data == {"password": "s3cr3t"}
+
+
+def test_a_directory_of_authorities_is_read_whole(tls_server: Vault, tmp_path: Path) -> None:
+    (tmp_path / "readme.txt").write_text("no certificate")
+    (tmp_path / "ca.pem").write_text(tls_server.ca.read_text() if tls_server.ca else "")
+
+    found = password(
+        tls_server, "secret", {}, VAULT_TOKEN=tls_server.root, VAULT_CAPATH=str(tmp_path)
+    )
+
+    assert found == "s3cr3t"
 
 
 def test_tls_as_the_variables_of_the_cli_say(tls_server: Vault) -> None:

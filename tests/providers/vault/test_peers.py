@@ -16,6 +16,7 @@ from servers.vault import Vault
 from configproviders import ConfigException, ConfigTransformer, UnresolvedError, load_providers
 from configproviders.config_def import ConfigDef
 from configproviders.errors import LookupDenied
+from configproviders.providers.vault import environment
 from configproviders.providers.vault import settings as s
 
 pytestmark = pytest.mark.vault
@@ -166,6 +167,7 @@ def test_an_odd_path_reaches_vault_as_it_is(
                 "retry.count": "3",
                 "retry.interval.seconds": "10",
                 "polling.enabled": "true",
+                "vault.prefixpath": "kv",
             },
         ),
         (
@@ -210,6 +212,42 @@ def test_units_are_converted() -> None:
     assert s.TIMEOUT.read(settings) == timedelta(seconds=30)
     assert s.RETRY_BASE.read(settings) == timedelta(seconds=10)
     assert s.RETRY_BASE.read({"vault.retry.interval.ms": "2000"}) == timedelta(seconds=2)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("30", 30), ("1m30s", 90), ("0.5s", 0.5)])
+def test_durations_of_the_cli_are_read_as_go_does(text: str, seconds: float) -> None:
+    settings = environment.complete({}, {"VAULT_CLIENT_TIMEOUT": text})
+
+    assert s.TIMEOUT.read(settings) == timedelta(seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [{"VAULT_CLIENT_TIMEOUT": "soon"}, {"BAO_SKIP_VERIFY": "maybe"}, {"VAULT_MAX_RETRIES": "-1"}],
+)
+def test_a_variable_that_cannot_be_read_is_an_error(environ: dict[str, str]) -> None:
+    with pytest.raises(ConfigException):
+        environment.complete({}, environ)
+
+
+def test_the_depth_of_a_prefix_path_is_what_counts(configured: Configured) -> None:
+    provider = configured({"vault.secrets.version": "2", "vault.prefixpath": "org/team/kv"})
+
+    assert provider.locate("org/team/kv/db", "k") == ("org/team/kv/data/db", "k")
+
+
+@pytest.mark.parametrize("name", ["vault.ssl.truststore.location", "aws.request.body"])
+def test_a_setting_that_cannot_be_taken_over_says_what_to_do(
+    configured: Configured, name: str
+) -> None:
+    with pytest.raises(ConfigException, match=r"set vault\.ssl\.ca|is signed here"):
+        configured({name: "x"})
+
+
+@pytest.mark.parametrize("value", ["0", "99999999999"])
+def test_a_timeout_is_one(configured: Configured, value: str) -> None:
+    with pytest.raises(ConfigException, match="write"):
+        configured({"timeout.seconds": value})
 
 
 def test_writing_secrets_to_files_is_refused_and_not_passed_over(configured: Configured) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+import traceback
 from collections import Counter
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from providers.vault.conftest import Configured
@@ -220,7 +223,8 @@ def test_paths_as_the_cli_has_them_cost_one_call_more_for_a_mount(
         ("no-such-mount/db", PathNotFound, "no secrets engine is mounted"),
         ("{mount}/deleted", PathNotFound, "version 1 is deleted; undelete it"),
         ("{mount}/destroyed", PathNotFound, "version 1 is destroyed"),
-        ("{mount}/db?version=x", LookupFailed, "does not accept"),
+        ("{mount}/db?version=x", ConfigException, "is no version: write 1 or more"),
+        ("{mount}/db?version=0", ConfigException, "is no version: write 1 or more"),
         ("{mount}/db?versoin=1", ConfigException, "did you mean 'version'"),
         ("{mount}/../sys/mounts", PathNotFound, "no path of Vault"),
     ],
@@ -254,14 +258,36 @@ def test_a_reference_without_a_path_is_an_error_that_shows_one(root: VaultConfig
         root.locate("", "secret/db")
 
 
-def test_a_server_that_is_not_there_is_named_without_credentials(configured: Configured) -> None:
-    address = "http://user:s3cr3t@127.0.0.1:9"
-    provider = configured({"vault.addr": address, "vault.token": "t", "retry.max": "1"})
+def test_a_server_that_is_not_there_is_named(configured: Configured) -> None:
+    settings = {"vault.addr": "http://127.0.0.1:9", "vault.token": "t", "retry.max": "1"}
 
-    with pytest.raises(ProviderUnavailable, match=r"127\.0\.0\.1:9 cannot be reached") as caught:
+    with pytest.raises(ProviderUnavailable, match=r"127\.0\.0\.1:9 cannot be reached"):
+        configured(settings).get("secret/data/db")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://admin:s3cr3t@127.0.0.1:9",
+        "http://admin:s3cr3t/@127.0.0.1",
+        "http://s3cr3t.€:8200",
+        "http://host:s3cr3t",
+        "http://[::s3cr3t",
+        "http://s3cr3t..b",
+        "ftp://s3cr3t",
+        "s3cr3t",
+    ],
+)
+@pytest.mark.parametrize("setting", ["vault.addr", "vault.proxy"])
+def test_what_is_no_address_is_an_error_that_does_not_show_it(
+    configured: Configured, setting: str, address: str
+) -> None:
+    provider = configured({"vault.token": "t", "retry.max": "0", setting: address})
+
+    with pytest.raises(ConfigException) as caught:
         provider.get("secret/data/db")
 
-    assert "s3cr3t" not in str(caught.value)
+    assert "s3cr3t" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_a_closed_provider_says_so(root: VaultConfigProvider) -> None:
@@ -307,11 +333,11 @@ def test_what_settings_do_not_say_is_a_placeholder(configured: Configured) -> No
     )
 
 
-@pytest.mark.parametrize("path", ["secret/data/a*", "secret/data/+/db"])
+@pytest.mark.parametrize("path", ["kv/data/a*", "kv/data/+/db", "kv/data/{{x}}", "kv/data/${x"])
 def test_a_path_that_a_policy_would_read_as_a_pattern_is_refused(
     configured: Configured, path: str
 ) -> None:
-    with pytest.raises(ConfigException, match="wildcards there"):
+    with pytest.raises(ConfigException, match="it would be read as a pattern"):
         configured({}).policy({path: {"password"}})
 
 
@@ -326,3 +352,162 @@ def test_what_is_no_token_is_an_error_that_does_not_show_it(
         configured(settings).get("secret/data/db")
 
     assert not token or token not in str(caught.value)
+
+
+def test_a_mount_with_data_in_its_name_confuses_no_other(
+    server: Vault, root: VaultConfigProvider
+) -> None:
+    for path, version in (("teams/data/kv", "2"), ("teams/one", "1"), ("teams/two", "2")):
+        server.write(f"sys/mounts/{path}", type="kv", options={"version": version})
+    server.put("teams/data/kv", "db", {"password": "data"})
+    server.write("teams/one/db", password="one")
+    server.put("teams/two", "db", {"password": "two"})
+
+    for _ in range(2):
+        assert root.get("teams/data/kv/data/db").data == {"password": "data"}
+        assert root.get("teams/data/kv/db").data == {"password": "data"}
+        assert root.get("teams/one/db").data == {"password": "one"}
+        assert root.get("teams/two/db").data == {"password": "two"}
+
+
+def test_a_secret_of_kv_version_1_below_data_teaches_nothing_wrong(
+    server: Vault, root: VaultConfigProvider
+) -> None:
+    mount = server.mount(version="1")
+    metadata = {"version": 1, "created_time": "", "deletion_time": "", "destroyed": False}
+    server.write(f"{mount}/data/odd", data={"inner": "x"}, metadata=metadata)
+    server.write(f"{mount}/db", password="plain")
+
+    assert set(root.get(f"{mount}/data/odd").data) == {"data", "metadata"}
+    assert root.get(f"{mount}/db").data == {"password": "plain"}
+
+
+def test_where_a_reference_leads_does_not_change_with_what_was_read(
+    mount: str, root: VaultConfigProvider
+) -> None:
+    before = root.locate(f"{mount}/db", "password")
+
+    root.get(f"{mount}/db")
+
+    assert root.locate(f"{mount}/db", "password") == before
+
+
+def test_all_spellings_of_a_secret_are_one_read(
+    mount: str, server: Vault, configured: Configured
+) -> None:
+    with FaultProxy(server.address) as proxy:
+        provider = configured({"vault.addr": proxy.url, "vault.token": server.root})
+        spellings = ("db", "data/db", "/db", "db?ttl=5000", "data/db?ttl=60000")
+        config = {path: f"${{vault:{mount}/{path}:password}}" for path in spellings}
+
+        data = resolved(provider, **config)
+
+        assert set(data.values()) == {"second"}
+        paths = [path for _, path in proxy.requests]
+        assert paths.count(f"/v1/{mount}/data/db") == 1
+        assert len(paths) <= 2
+
+
+def test_an_option_at_path_and_key_is_said_once(mount: str, root: VaultConfigProvider) -> None:
+    with pytest.raises(ConfigException, match="'version' stands twice"):
+        root.locate(f"{mount}/db?version=1", "password?version=2")
+
+
+def test_a_secret_with_the_fields_of_a_static_role_is_none(
+    server: Vault, root: VaultConfigProvider
+) -> None:
+    mount = server.mount(version="1")
+    server.write(f"{mount}/db", rotation_period="12h", ttl="0s", password="s3cr3t")
+
+    assert root.get(f"{mount}/db", ["password"]).data == {"password": "s3cr3t"}
+    assert root.get(f"{mount}/db").ttl is None
+
+
+class Odd(BaseHTTPRequestHandler):
+    """Answers with what the test says."""
+
+    status = 200
+    content = b""
+    headers_sent: ClassVar[dict[str, str]] = {}
+
+    def do_GET(self) -> None:
+        self.send_response(self.status)
+        for name, value in self.headers_sent.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(self.content)))
+        self.end_headers()
+        self.wfile.write(self.content)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  The name is not ours.
+        pass
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "headers"),
+    [
+        (200, b"", {}),
+        (200, b"{}", {}),
+        (200, b"<html>", {}),
+        (304, b"", {}),
+        (403, b"<html>a firewall", {}),
+        (404, b"<html>a balancer", {}),
+        (200, b'{"data": {"k": "' + b"x" * (1 << 25) + b'"}}', {}),
+        (307, b"", {"Location": "http://[::1"}),
+        (307, b"", {"Location": "http://a..b/"}),
+        (503, b'{"errors": []}', {"Retry-After": "Wed, 21 Oct 12345 07:28:00 GMT"}),
+    ],
+    ids=range(10),
+)
+def test_what_is_not_vaults_answer_is_taken_for_none(
+    configured: Configured, status: int, content: bytes, headers: dict[str, str]
+) -> None:
+    handler = type("It", (Odd,), {"status": status, "content": content, "headers_sent": headers})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as odd:
+        threading.Thread(target=odd.serve_forever).start()
+        address = f"http://127.0.0.1:{odd.server_port}"
+        provider = configured({"vault.addr": address, "vault.token": "t", "retry.max": "1"})
+
+        with pytest.raises(ProviderUnavailable):
+            provider.get("secret/data/db")
+
+        odd.shutdown()
+
+
+def test_a_retry_after_that_is_no_time_is_passed_over(configured: Configured) -> None:
+    class Once(Odd):
+        asked: ClassVar[list[str]] = []
+        headers_sent: ClassVar[dict[str, str]] = {"Retry-After": "soon"}
+        content = b'{"data": {"k": "v"}}'
+
+        def do_GET(self) -> None:
+            self.asked.append(self.path)
+            self.status = 200 if len(self.asked) > 1 else 503
+            super().do_GET()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Once) as odd:
+        threading.Thread(target=odd.serve_forever).start()
+        settings = {"vault.addr": f"http://127.0.0.1:{odd.server_port}", "vault.token": "t"}
+
+        assert configured(settings, **{"retry.base.ms": "5"}).get("a/data/b").data == {"k": "v"}
+
+        odd.shutdown()
+
+
+def test_a_forked_child_has_a_connection_of_its_own(mount: str, root: VaultConfigProvider) -> None:
+    root.get(f"{mount}/db")
+    reading, writing = os.pipe()
+
+    child = os.fork()
+    if child == 0:  # Whatever happens here, pytest must not go on in two processes.
+        try:
+            found = {root.get(f"{mount}/team/orders/db").data["password"] for _ in range(50)}
+            os.write(writing, ",".join(found).encode())
+        finally:
+            os._exit(0)
+    found = {root.get(f"{mount}/db").data["password"] for _ in range(50)}
+    os.close(writing)
+
+    assert found == {"second"}
+    assert os.read(reading, 100) == b"deep"
+    os.waitpid(child, 0)
+    os.close(reading)
