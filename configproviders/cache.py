@@ -16,10 +16,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from .cache_entry import Ask, Entry, Terms, split_ttl, with_ttl
-from .cache_memory import Answer, Fetch, Memory, Outcome
+from .cache_memory import Fetch, Memory, Outcome
 from .config_def import MILLISECONDS, Alias, ConfigDef, ConfigKey
-from .data import ConfigData
-from .errors import ConfigException, LookupFailed, plugin_failure
+from .data import Answer, ConfigData, checked
+from .errors import ConfigException, plugin_failure
 from .provider import ConfigProvider
 
 if TYPE_CHECKING:
@@ -184,11 +184,12 @@ class CachingConfigProvider(ConfigProvider):
         return with_ttl(path, (typed_at_path, typed_at_key, at_path, at_key)), key
 
     def invalidate(self, path: str | None = None, *, key: str = "") -> None:
-        """Forget what is known about *path*, however it is spelled, or about all.
+        """Forget what is known about *path*, or about all.
 
-        For who got an authentication error with a value: the next :meth:`get` asks the backend,
-        and no older answer comes back. Where the provider needs the key to tell the location, as
-        for an ARN, *key* is the one typed with *path*.
+        Two spellings are one path if the provider's :meth:`locate` makes one of them; it goes by
+        the settings alone. For who got an authentication error with a value: the next :meth:`get`
+        asks the backend, and no older answer comes back. Where the provider needs the key to tell
+        the location, as for an ARN, *key* is the one typed with *path*.
         """
         locations = None if path is None else {_lenient_split(path)[0]}
         if path is not None and locations is not None:
@@ -235,13 +236,11 @@ class CachingConfigProvider(ConfigProvider):
         return {path: self._provider.get(path, keys) for path, keys in lookups.items()}
 
     def _outcome(self, answer: object, fetch: Fetch, started: float) -> Outcome:
+        answer = checked(answer)
         if isinstance(answer, ConfigException):
             return answer
-        if isinstance(answer, ConfigData):
-            early = _EARLY + (1 - _EARLY) * self._jitter()
-            return Entry(answer, fetch.keys(), started, early)
-        name = type(self._provider).__name__
-        return LookupFailed(f"{name} returned {type(answer).__name__}, not ConfigData")
+        early = _EARLY + (1 - _EARLY) * self._jitter()
+        return Entry(answer, fetch.keys(), started, early)
 
     def _log(self, location: str, outcome: Outcome) -> None:
         import logging

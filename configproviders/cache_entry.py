@@ -14,7 +14,6 @@ and not there is remembered for ``negative.ttl.ms``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -28,12 +27,11 @@ from .errors import (
     PathNotFound,
     ProviderUnavailable,
 )
-from .path_options import TTL, split_options, ttl_of, with_options
+from .path_options import TTL, split_any_options, ttl_of, with_options
+from .single_flight import again
 
 Keys = frozenset[str] | None
 """Keys asked for; ``None`` is all there are."""
-
-_NAME = re.compile(r"([a-z_.]+)=")
 
 
 class Ask(NamedTuple):
@@ -207,22 +205,11 @@ def concerns(error: ConfigException, asked: Keys, ask: Ask) -> bool:
     return asked is not None and asked.issubset(ask.keys)
 
 
-def again(error: ConfigException) -> ConfigException:
-    """Return *error* as if it came now.
-
-    One that is raised again and again would collect a traceback, and the values in its frames.
-    """
-    fresh = type(error).__new__(type(error), *error.args)
-    fresh.__dict__.update(error.__dict__)
-    fresh.__cause__ = error.__cause__
-    return fresh
-
-
 def split_ttl(text: str) -> tuple[str, timedelta | None]:
     """Return *text* without the option ``ttl``, and the option."""
     if "ttl=" not in text:
         return text, None
-    rest, options = _split(text)
+    rest, options = split_any_options(text)
     ttl = ttl_of(options)
     if ttl is None:
         return text, None
@@ -234,10 +221,5 @@ def with_ttl(text: str, ttls: Iterable[timedelta | None]) -> str:
     given = [ttl for ttl in ttls if ttl is not None]
     if not given:
         return text
-    rest, options = _split(text)
+    rest, options = split_any_options(text)
     return with_options(rest, {**options, TTL: str(min(given) // timedelta(milliseconds=1))})
-
-
-def _split(text: str) -> tuple[str, dict[str, str]]:
-    """Split off options whatever they are: those that are not ours are the provider's."""
-    return split_options(text, _NAME.findall(text))

@@ -13,13 +13,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from .cache_entry import Ask, Entry, Keys, Refusal, Terms, again, concerns, is_refusal
-from .data import ConfigData
+from .cache_entry import Ask, Entry, Keys, Refusal, Terms, concerns, is_refusal
+from .data import Answer
 from .errors import ConfigException
-from .single_flight import Flight
+from .single_flight import Flight, again, renew_in_children
 
 T = TypeVar("T")
-Answer = ConfigData | ConfigException
 Outcome = Entry | ConfigException
 
 RETRY_SECONDS = 1.0
@@ -65,6 +64,7 @@ class Memory:
         self._entries: _Expiring[Entry] = _Expiring()
         self._refusals: _Expiring[Refusal] = _Expiring()
         self._under_way: dict[str, Fetch] = {}
+        renew_in_children(self)
 
     def __len__(self) -> int:
         return len(self._entries) + len(self._refusals)
@@ -140,6 +140,16 @@ class Memory:
                 self._entries.pop(location)
                 self._refusals.pop(location)
                 self._under_way.pop(location, None)
+
+    def renew(self) -> None:
+        """Have nothing under way in a forked child; a change that was half made leaves nothing."""
+        half_made, self._lock = self._lock.locked(), threading.Lock()
+        flights = [fetch.flight for fetch in self._under_way.values()]
+        self._under_way = {}
+        if half_made:
+            self.forget()
+        for flight in flights:
+            flight.renew()
 
     def meaning(self, outcome: Outcome | None, ask: Ask, fetch: Fetch, now: float) -> Answer | None:
         """Return what *outcome* of *fetch* means for *ask*; nothing if it was no answer to it."""

@@ -16,7 +16,6 @@ from .config_file import read_configs
 from .errors import (
     ConfigException,
     LookupDenied,
-    Unresolved,
     UnresolvedError,
     printable,
 )
@@ -63,11 +62,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return UNRESOLVED
     except ConfigException as error:
         _say(str(error))
-        return UNRESOLVED if isinstance(error, LookupDenied) else BAD_INPUT
+        return _code(error)
     except BrokenPipeError:
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _code(error: ConfigException) -> int:
+    return UNRESOLVED if isinstance(error, LookupDenied) else BAD_INPUT
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str] | None]:
@@ -168,12 +171,12 @@ def _run(arguments: argparse.Namespace, command: list[str] | None) -> int:
         providers = _providers(arguments, settings, opened)
         transformer = ConfigTransformer(providers, concurrency=arguments.lookup_concurrency)
         if _is_report(arguments):
-            missing = _report(arguments, transformer, providers, configs)
-            fatal = [each for each in missing if not arguments.allow_unresolved or each.is_failure]
-            return UNRESOLVED if fatal else DONE
+            return _report(arguments, transformer, providers, configs)
         result = transformer.transform(configs, strict=not arguments.allow_unresolved)
     for each in result.unresolved:
         _say(f"left as typed: {each}")
+    if stale := result.stale_keys:
+        _say(f"stale values, since a backend failed: {printable(', '.join(stale))}")
     if command:
         _become(command, environment(result.data))
     return _deliver(result.data, arguments)
@@ -203,7 +206,7 @@ def _report(
     transformer: ConfigTransformer,
     providers: Mapping[str, ConfigProvider],
     configs: Mapping[str, str],
-) -> tuple[Unresolved, ...]:
+) -> int:
     plan = transformer.plan(configs)
     if arguments.plan:
         report = reports.show_plan(plan)
@@ -215,10 +218,13 @@ def _report(
     _print_bytes(encode(report.text))
     for note in report.notes:
         _say(note)
+    for name, error in report.failures.items():
+        _say(f"provider {name!r}: {error}")
     unresolved = unresolved_among(report.outcomes)
     if unresolved:
         _say(str(UnresolvedError(unresolved)))
-    return unresolved
+    fatal = [each for each in unresolved if not arguments.allow_unresolved or each.is_failure]
+    return max([UNRESOLVED if fatal else DONE, *map(_code, report.failures.values())])
 
 
 def _show_table(rows: Sequence[Sequence[str]]) -> None:
@@ -231,7 +237,7 @@ def _show_table(rows: Sequence[Sequence[str]]) -> None:
 
 
 def _coloured(cell: str) -> str:
-    colour = {"found": 32, "missing": 31, "refused": 31, "failed": 31}.get(cell)
+    colour = {"found": 32, "stale": 33, "missing": 31, "refused": 31, "failed": 31}.get(cell)
     wanted = sys.stdout is not None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
     return f"\x1b[{colour}m{cell}\x1b[0m" if colour and wanted else cell
 

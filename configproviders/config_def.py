@@ -127,3 +127,21 @@ MILLISECONDS = ConfigType(
     "number of milliseconds", lambda text: timedelta(milliseconds=_whole_number(text))
 )
 SECONDS = ConfigType("number of seconds", lambda text: timedelta(seconds=_whole_number(text)))
+
+
+def without_effect(
+    name: str, origin: str, instead: str, *, only_false: bool = False
+) -> ConfigKey[str, None]:
+    """Return a setting that is taken since *origin* has it; *instead* says why it does nothing.
+
+    With *only_false* it must be false, as true would ask for what is not done here.
+    """
+
+    def refuse(text: str) -> str:
+        if text.strip().lower() != "false":
+            raise ValueError(f"{instead}; leave it out")
+        return text
+
+    config_type = ConfigType("setting that can be on", refuse) if only_false else STRING
+    doc = f"Accepted from {origin}; no effect: {instead}."
+    return ConfigKey(name, config_type, None, "low", doc)

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Protocol
 
-if TYPE_CHECKING:
-    from .errors import ConfigException
+from .errors import ConfigException, LookupFailed
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,26 @@ class ConfigData:
             raise TypeError(f"ttl is a timedelta or None, not {type(self.ttl).__name__}")
         if self.ttl is not None and self.ttl < timedelta(0):
             object.__setattr__(self, "ttl", None)
+
+
+Answer = ConfigData | ConfigException
+"""What there is at one path, or why that cannot be said."""
+
+
+def checked(answer: object) -> Answer:
+    """Return what a provider answered, or the failure to answer with what can be used."""
+    if isinstance(answer, ConfigException):
+        return answer
+    if not isinstance(answer, ConfigData):
+        return LookupFailed(f"the provider returned {type(answer).__name__}, not ConfigData")
+    if not set(map(type, answer.data.values())) <= {str}:
+        return LookupFailed("the provider returned values that are not str")
+    errors: object = answer.errors
+    if not isinstance(errors, Mapping):
+        return LookupFailed(f"the provider returned errors as {type(errors).__name__}, no mapping")
+    if not all(isinstance(error, ConfigException) for error in errors.values()):
+        return LookupFailed("the provider returned errors that are not ConfigException")
+    return answer
 
 
 class ConfigChangeCallback(Protocol):

@@ -20,7 +20,23 @@ def split_options(text: str, known: Collection[str]) -> tuple[str, dict[str, str
     """Return *text* without its options, and these: ``a?x=1&y=2`` is ``a`` with ``x`` and ``y``.
 
     A question mark that no options follow belongs to the text. Raises :class:`ConfigException`
-    for an option that is not *known*, or stands twice.
+    for an option that is not *known*, stands twice, or has no value.
+    """
+    rest, options = split_any_options(text)
+    for name, value in options.items():
+        if name not in known:
+            raise ConfigException(
+                f"no option {shorten(name)!r} in {shorten(text)!r}; {there_is(name, known)}"
+            )
+        if not value:
+            raise ConfigException(f"option {name!r} has no value in {shorten(text)!r}")
+    return rest, options
+
+
+def split_any_options(text: str) -> tuple[str, dict[str, str]]:
+    """Return *text* without its options, and these, for who leaves it to others which there are.
+
+    Raises :class:`ConfigException` for one that stands twice.
     """
     match = _OPTIONS.fullmatch(text)
     if match is None:
@@ -28,13 +44,28 @@ def split_options(text: str, known: Collection[str]) -> tuple[str, dict[str, str
     options: dict[str, str] = {}
     for option in match[2].split("&"):
         name, _, value = option.partition("=")
-        if name not in known:
-            raise ConfigException(
-                f"no option {shorten(name)!r} in {shorten(text)!r}; {there_is(name, known)}"
-            )
         if options.setdefault(name, value) != value:
-            raise ConfigException(f"option {name!r} stands twice in {shorten(text)!r}")
+            raise ConfigException(f"option {shorten(name)!r} stands twice in {shorten(text)!r}")
     return match[1], options
+
+
+def merged(
+    path_options: Mapping[str, str],
+    key_options: Mapping[str, str],
+    text: str,
+    names: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """Return the options of a path and of its key as one, for the reference to *text*.
+
+    *names*, if given, maps each other word for an option to its name. Raises
+    :class:`ConfigException` for an option with two values.
+    """
+    options: dict[str, str] = {}
+    for word, value in [*path_options.items(), *key_options.items()]:
+        name = word if names is None else names.get(word, word)
+        if options.setdefault(name, value) != value:
+            raise ConfigException(f"option {word!r} stands twice for {shorten(text)!r}")
+    return options
 
 
 def with_options(text: str, options: Mapping[str, str]) -> str:

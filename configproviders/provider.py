@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from .data import ConfigChangeCallback, ConfigData
+    from .data import Answer, ConfigChangeCallback, ConfigData
 
 
 class ConfigProvider(ABC):
@@ -72,14 +72,12 @@ class ConfigProvider(ABC):
             return [(path,) for path in paths]
         return [paths]
 
-    def get_many(
-        self, lookups: Mapping[str, Collection[str] | None]
-    ) -> Mapping[str, ConfigData | ConfigException]:
+    def get_many(self, lookups: Mapping[str, Collection[str] | None]) -> Mapping[str, Answer]:
         """Return for each path of *lookups*, with its keys, what :meth:`get` returns or raises.
 
         By default they are asked for one by one.
         """
-        answers: dict[str, ConfigData | ConfigException] = {}
+        answers: dict[str, Answer] = {}
         for path, keys in lookups.items():
             try:
                 answers[path] = self.get(path, keys)

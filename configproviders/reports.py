@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from types import MappingProxyType
 from typing import NamedTuple
 
-from .data import ConfigData
+from .data import Answer, ConfigData
 from .errors import (
     ConfigException,
     KeyNotFound,
     LookupDenied,
+    LookupFailed,
     PathNotFound,
     UnknownProvider,
     UnsupportedOperation,
+    plugin_failure,
 )
 from .plan import Location, LookupPlan, Use
 from .provider import ConfigProvider
-from .transformer import Answer, ConfigTransformer, explain
+from .transformer import ConfigTransformer, explain
 
 Outcomes = Sequence[tuple[Use, ConfigException | None]]
 Providers = Mapping[str, ConfigProvider]
 
 
 class Report(NamedTuple):
-    """A table, header first, or a *text*; *notes* on it; and what came of each use."""
+    """A table, header first, or a *text*; *notes* on it; and what came of each use.
+
+    *failures* says, by name, which providers could not say what they were asked for.
+    """
 
     outcomes: Outcomes
     table: Sequence[Sequence[str]] = ()
     text: str = ""
     notes: Sequence[str] = ()
+    failures: Mapping[str, ConfigException] = MappingProxyType({})
 
 
 def show_plan(plan: LookupPlan) -> Report:
@@ -49,23 +55,42 @@ def check(transformer: ConfigTransformer, plan: LookupPlan, providers: Providers
     for use, error in outcomes:
         name, location = use.reference.provider, use.location
         latency = _latency(seconds.get(location) if name in waiting else None)
-        ttl = _ttl(answers.get(location))
-        rows.append((use.reference.text, use.config_key, name, _outcome(error), ttl, latency))
+        answer = answers.get(location)
+        outcome, ttl = _outcome(error, answer), _ttl(answer)
+        rows.append((use.reference.text, use.config_key, name, outcome, ttl, latency))
     notes = [_cost(name, plan, providers[name]) for name in sorted(waiting & _asked(plan))]
     return Report(outcomes, rows, notes=notes)
 
 
 def policies(plan: LookupPlan, providers: Providers, *, online: bool) -> Report:
     """Say what the backends must allow; each policy under its provider's name if there are more."""
-    found: dict[str, str] = {}
-    for name in sorted(_asked(plan)):
-        lookups = {at.path: keys for at, keys in plan.lookups.items() if at.provider == name}
-        with suppress(UnsupportedOperation):
-            found[name] = providers[name].policy(lookups, online=online)
-    notes = () if found else ("no provider of this config has a backend with policies",)
-    heads = {name: f"# {name}\n" if len(found) > 1 else "" for name in found}
-    text = "\n".join(f"{heads[name]}{policy}" for name, policy in found.items())
-    return Report(_planned(plan.uses()), text=text, notes=notes)
+    said = {
+        name: _policy(name, plan, providers[name], online=online) for name in sorted(_asked(plan))
+    }
+    failures = {name: each for name, each in said.items() if isinstance(each, ConfigException)}
+    found = {name: policy for name, policy in said.items() if isinstance(policy, str)}
+    notes = () if found or failures else ("no provider of this config has a backend with policies",)
+    several = len(found) + len(failures) > 1
+    text = "\n".join(f"# {name}\n{found[name]}" if several else found[name] for name in found)
+    return Report(_planned(plan.uses()), text=text, notes=notes, failures=failures)
+
+
+def _policy(
+    name: str, plan: LookupPlan, provider: ConfigProvider, *, online: bool
+) -> str | ConfigException | None:
+    """Return the policy, why there is none to be had, or nothing if the backend has none."""
+    lookups = {at.path: keys for at, keys in plan.lookups.items() if at.provider == name}
+    try:
+        policy: object = provider.policy(lookups, online=online)
+    except UnsupportedOperation:
+        return None
+    except ConfigException as error:
+        return error
+    except Exception as error:  # noqa: BLE001  The border around a plugin.
+        return plugin_failure(provider, error)
+    if isinstance(policy, str):
+        return policy
+    return LookupFailed(f"the provider returned {type(policy).__name__}, not the text of a policy")
 
 
 def _planned(uses: Iterable[Use]) -> Outcomes:
@@ -81,9 +106,9 @@ def _cost(name: str, plan: LookupPlan, provider: ConfigProvider) -> str:
     return f"{name}: {locations} locations in {provider.calls_made} calls"
 
 
-def _outcome(error: ConfigException | None) -> str:
+def _outcome(error: ConfigException | None, answer: Answer | None) -> str:
     if error is None:
-        return "found"
+        return "stale" if isinstance(answer, ConfigData) and answer.stale else "found"
     if isinstance(error, LookupDenied):
         return "refused"
     missing = isinstance(error, UnknownProvider | PathNotFound | KeyNotFound)

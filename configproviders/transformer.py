@@ -6,16 +6,16 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Generic
 
-from .data import ConfigData
+from .data import Answer, ConfigData, checked
 from .errors import (
     ConfigException,
     KeyNotFound,
-    LookupFailed,
     Unresolved,
     UnresolvedError,
     near,
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 LOOKUP_CONCURRENCY = 16
 """How many lookups wait for backends at the same time, if nothing else is said."""
 
-Answer = ConfigData | ConfigException
 _Call = tuple["ConfigProvider", str, Mapping[str, AbstractSet[str]]]
 _HINTS = 10
 
@@ -45,13 +44,24 @@ class ConfigTransformerResult(Generic[V]):
 
     ``data`` has every key of the config. ``ttls`` says for each location with a TTL how long its
     values may be used. ``unresolved`` lists the references that stand in ``data`` as typed.
-    ``plan`` says which config keys hold values from which locations. ``repr`` shows no value.
+    ``plan`` says which config keys hold values from which locations. ``stale`` holds the locations
+    whose values are from an earlier answer, since their backend failed. ``repr`` shows no value.
     """
 
     data: dict[str, V] = field(repr=False)
     ttls: dict[Location, timedelta]
     unresolved: tuple[Unresolved, ...]
     plan: LookupPlan = field(repr=False)
+    stale: frozenset[Location] = frozenset()
+
+    @property
+    def stale_keys(self) -> list[str]:
+        """The config keys that have a value from one of the ``stale`` locations, in order."""
+        if not self.stale:
+            return []
+        lost = {(each.config_key, each.reference) for each in self.unresolved}
+        found = (use for use in self.plan.uses() if (use.config_key, use.reference) not in lost)
+        return list(dict.fromkeys(use.config_key for use in found if use.location in self.stale))
 
 
 class ConfigTransformer:
@@ -142,7 +152,7 @@ class ConfigTransformer:
         failures = [each.error for each in unresolved if strict or each.is_failure]
         if failures:
             raise UnresolvedError(unresolved) from failures[0]
-        return ConfigTransformerResult(data, _ttls(answers), unresolved, plan)
+        return ConfigTransformerResult(data, _ttls(answers), unresolved, plan, _stale(answers))
 
 
 def explain(
@@ -177,10 +187,17 @@ def unresolved_among(
 def _missing(use: Use, available: Collection[str] | None) -> KeyNotFound:
     path, provider = shorten(use.location.path), use.location.provider
     place = repr(path) if path else f"provider {provider!r}"
+    hint = ""
+    with suppress(Exception):  # The border around a plugin, whose collection it is.
+        hint = _hint(use.key, available or ())
+    return KeyNotFound(f"no key {shorten(use.key)!r} at {place}{hint}")
+
+
+def _hint(key: str, available: Collection[str]) -> str:
     # Not all names: what stands in a file that is no properties file may be the secret itself.
-    hint = near(use.key, available) if available else ""
-    count = f"; none of the {len(available)} there is like it" if available else ""
-    return KeyNotFound(f"no key {shorten(use.key)!r} at {place}{f'; {hint}' if hint else count}")
+    if not available:
+        return ""
+    return f"; {near(key, available) or f'none of the {len(available)} there is like it'}"
 
 
 def _batches(
@@ -202,7 +219,7 @@ def _ask(
     """Return an answer or an error for each of *lookups*, whatever the provider does."""
     try:
         answers = provider.get_many(lookups)
-        return {Location(name, path): _checked(answers.get(path)) for path in lookups}
+        return {Location(name, path): checked(answers.get(path)) for path in lookups}
     except Exception as error:  # noqa: BLE001  The border around a plugin.
         failure = error if isinstance(error, ConfigException) else plugin_failure(provider, error)
     return {Location(name, path): failure for path in lookups}
@@ -218,16 +235,6 @@ def _ask_timed(
     answers = _ask(provider, name, lookups)
     seconds.update(dict.fromkeys(answers, time.perf_counter() - start))
     return answers
-
-
-def _checked(answer: object) -> Answer:
-    if isinstance(answer, ConfigException):
-        return answer
-    if not isinstance(answer, ConfigData):
-        return LookupFailed(f"the provider returned {type(answer).__name__}, not ConfigData")
-    if not set(map(type, answer.data.values())) <= {str}:
-        return LookupFailed("the provider returned values that are not str")
-    return answer
 
 
 def _values_as_typed(
@@ -253,3 +260,11 @@ def _ttls(answers: Mapping[Location, Answer]) -> dict[Location, timedelta]:
         for location, answer in answers.items()
         if isinstance(answer, ConfigData) and answer.ttl is not None
     }
+
+
+def _stale(answers: Mapping[Location, Answer]) -> frozenset[Location]:
+    return frozenset(
+        location
+        for location, answer in answers.items()
+        if isinstance(answer, ConfigData) and answer.stale
+    )

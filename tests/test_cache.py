@@ -210,6 +210,17 @@ def test_an_invalidated_location_is_forgotten_in_every_spelling(path: str | None
     assert cache.get("other", {"a"}).data == {"a": "1" if path else "3"}
 
 
+def test_spellings_that_the_settings_make_one_share_what_was_fetched() -> None:
+    backend = Spelling("secret")
+    transformer = ConfigTransformer({"it": cached(backend)})
+    typed = {"a": "${it:secret:a}", "b": "${it:SECRET:b}", "c": "${it:Secret?ttl=5000:c}"}
+
+    results = [transformer.transform({key: typed[key] for key in keys}) for keys in ("abc", "cba")]
+
+    assert [result.data for result in results] == [{"a": "1", "b": "1", "c": "1"}] * 2
+    assert len(backend.calls) == 1
+
+
 def test_what_is_over_is_dropped_so_that_changing_paths_do_not_pile_up() -> None:
     backend, clock = Backend(*map(str, range(1000))), FakeClock()
     cache = cached(backend, clock, max_stale=MINUTE)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from cache_backend import MINUTE, UNREACHABLE, Backend, cached, code
 
-from configproviders import ConfigData, ConfigException
+from configproviders import ConfigData, ConfigException, ConfigTransformer, Location
 from configproviders.errors import LookupDenied, LookupFailed, PathNotFound, ProviderUnavailable
 from configproviders.testing import CANARY, FakeClock, StaticConfigProvider
 
@@ -154,6 +154,23 @@ def test_what_the_provider_marks_as_stale_is_handed_on_and_not_kept() -> None:
     assert len(backend.calls) == 2
 
 
+def test_a_transformer_says_which_locations_are_stale_and_which_config_keys_have_their_values() -> (
+    None
+):
+    backend, clock = Backend("x", "y"), FakeClock()
+    transformer = ConfigTransformer({"it": cached(backend, clock, max_stale=MINUTE)})
+    config = {"p": "${it:x:a}-${it:x:absent}", "q": "${it:x:b}", "r": "${it:x:absent}", "s": "t"}
+    fresh = transformer.transform(config)
+
+    backend.error = UNREACHABLE
+    clock.advance(60)
+    stale = transformer.transform({key: config[key] for key in "qs"})
+
+    assert (fresh.stale, fresh.stale_keys) == (frozenset(), [])
+    assert (stale.stale, stale.stale_keys) == (frozenset({Location("it", "x")}), ["q"])
+    assert stale.data == {"q": "1", "s": "t"}
+
+
 def test_an_invalidated_value_is_not_served_stale() -> None:
     backend = Backend()
     cache = cached(backend, max_stale=MINUTE)
@@ -165,7 +182,16 @@ def test_an_invalidated_value_is_not_served_stale() -> None:
     assert code(lambda: cache.get("x", {"a"})) is ProviderUnavailable
 
 
-@pytest.mark.parametrize("answer", [None, {"a": "1"}, RuntimeError(CANARY)])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        {"a": "1"},
+        RuntimeError(CANARY),
+        ConfigData({}, errors=None),  # type: ignore[arg-type]  # On purpose.
+        ConfigData({}, errors={"a": RuntimeError(CANARY)}),  # type: ignore[dict-item]  # As well.
+    ],
+)
 def test_a_broken_provider_is_one_of_our_errors_and_is_not_remembered(answer: object) -> None:
     class Broken(Backend):
         def get_many(self, lookups: Mapping[str, Collection[str] | None]) -> Any:

@@ -8,6 +8,7 @@ from cache_backend import MINUTE, Backend, Spelling, cached
 from configproviders import ConfigData, ConfigException
 from configproviders.cache import CACHE_DEF, CachingConfigProvider, with_cache
 from configproviders.config_def import ConfigDef
+from configproviders.path_options import split_options
 from configproviders.testing import FakeClock
 
 
@@ -35,6 +36,7 @@ def test_an_answer_says_what_is_left_of_its_ttl_and_keeps_all_else() -> None:
         (("X?version=2&ttl=5000", "a"), ("x?ttl=5000&version=2", "a")),
         (("X?version=2", "a?ttl=5000"), ("x?ttl=5000&version=2", "a")),
         (("x?ttl=5000", "a?decode=hex&ttl=6000"), ("x?ttl=5000", "a?decode=hex")),
+        (("X?version=&ttl=5000", "a"), ("x?ttl=5000&version=", "a")),
     ],
 )
 def test_the_option_ttl_ends_at_the_path_of_a_provider_that_knows_no_options(
@@ -58,7 +60,17 @@ def test_a_ttl_in_the_middle_of_a_text_is_for_the_provider_to_find() -> None:
     )
 
 
-@pytest.mark.parametrize("typed", [("x?ttl=soon", "a"), ("x", "a?ttl=-1")])
+def test_an_option_without_a_value_is_for_the_provider_to_refuse() -> None:
+    class Versioned(Backend):
+        def locate(self, path: str, key: str) -> tuple[str, str]:
+            split_options(path, ["version"])
+            return path, key
+
+    with pytest.raises(ConfigException, match="option 'version' has no value"):
+        cached(Versioned()).locate("x?version=&ttl=5000", "a")
+
+
+@pytest.mark.parametrize("typed", [("x?ttl=soon", "a"), ("x?ttl=", "a"), ("x", "a?ttl=-1")])
 def test_a_ttl_that_is_no_number_is_an_error(typed: tuple[str, str]) -> None:
     with pytest.raises(ConfigException, match="option 'ttl'"):
         cached(Backend()).locate(*typed)

@@ -4,14 +4,22 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from configproviders import ConfigData, EnvVarConfigProvider, cli, properties
+from configproviders import (
+    ConfigData,
+    ConfigException,
+    EnvVarConfigProvider,
+    cli,
+    properties,
+)
+from configproviders.errors import LookupDenied
 from configproviders.testing import CANARY
 
 Run = Callable[..., tuple[int, str, str]]
@@ -193,6 +201,34 @@ def test_check_says_what_backends_cost(run: Run, monkeypatch: pytest.MonkeyPatch
     assert err == "resolve-config: env: 2 locations in 2 calls\n"
 
 
+def stale(self: object, path: str, keys: object = None) -> ConfigData:
+    return ConfigData({"k": CANARY}, timedelta(seconds=1), stale=path == "old")
+
+
+def test_check_tells_stale_from_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EnvVarConfigProvider, "get", stale)
+    Path("in.properties").write_text("a=${env:old:k}\nb=${env:new:k}\nc=${env:old:no}\n")
+
+    code, out, err = run("in.properties", "--check")
+
+    assert code == 1
+    assert [line.split()[3] for line in out.splitlines()[1:]] == ["stale", "found", "missing"]
+    assert CANARY not in out + err
+
+
+def test_stale_values_are_used_and_their_config_keys_are_named_once(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(EnvVarConfigProvider, "get", stale)
+    Path("in.properties").write_text("a=${env:old:k}\nb=${env:new:k}\nc=${env:old:k}\n")
+
+    code, out, err = run("in.properties")
+
+    assert code == 0
+    assert set(properties.loads(out).values()) == {CANARY}
+    assert err == "resolve-config: stale values, since a backend failed: a, c\n"
+
+
 VAULT = "config.providers=v,s\nconfig.providers.v.class=vault\nconfig.providers.s.class={}\n"
 
 
@@ -216,6 +252,81 @@ def test_policies_of_several_providers_stand_under_their_names(run: Run) -> None
     assert code == 0
     assert json.loads(iam)["Statement"][0]["Action"] == "secretsmanager:GetSecretValue"
     assert hcl.startswith("path ")
+
+
+class Policies(EnvVarConfigProvider):
+    """Has the path for a policy, or raises what it names."""
+
+    def policy(self, lookups: Mapping[str, object], *, online: bool = False) -> str:
+        (path,) = lookups
+        if path == "number":
+            return 5  # type: ignore[return-value]  # The mistake this is about.
+        error = {"wrong": ConfigException("no such setting"), "bug": RuntimeError(CANARY)}.get(path)
+        if path == "refused":
+            error = LookupDenied("it is refused")
+        if error:
+            raise error
+        return f"may read {path}\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected", "reason"),
+    [
+        ("wrong", 2, "no such setting"),
+        ("refused", 1, "it is refused"),
+        ("bug", 2, "Policies raised RuntimeError"),
+        ("number", 2, "the provider returned int, not the text of a policy"),
+    ],
+)
+def test_a_provider_that_cannot_say_its_policy_is_named_and_the_others_are_printed(
+    run: Run, path: str, expected: int, reason: str
+) -> None:
+    Path("in.properties").write_text(
+        f"config.providers=p,q\nconfig.providers.p.class={__name__}:Policies\n"
+        f"config.providers.q.class={__name__}:Policies\na=${{p:{path}:k}}\nb=${{q:db:k}}\n"
+    )
+
+    code, out, err = run("in.properties", "--policy")
+
+    assert (code, out) == (expected, "# q\nmay read db\n")
+    assert err == f"resolve-config: provider 'p': {reason}\n"
+
+
+def test_of_several_failing_policies_the_worst_counts(run: Run) -> None:
+    Path("in.properties").write_text(
+        f"config.providers=p,q\nconfig.providers.p.class={__name__}:Policies\n"
+        f"config.providers.q.class={__name__}:Policies\na=${{p:refused:k}}\nb=${{q:bug:k}}\n"
+    )
+
+    code, out, err = run("in.properties", "--policy")
+
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 2
+
+
+@pytest.mark.parametrize("option", [[], ["--check"], ["--policy"], ["--plan"], ["--", "true"]])
+@pytest.mark.parametrize(
+    "method", ["configure", "locate", "batches", "get", "get_many", "policy", "close", "__init__"]
+)
+@pytest.mark.parametrize("cache", ["0", "60000"])
+def test_no_exception_of_a_provider_is_a_traceback_or_tells_its_text(
+    run: Run, monkeypatch: pytest.MonkeyPatch, method: str, option: list[str], cache: str
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError(CANARY)
+
+    monkeypatch.setattr(Policies, method, fail)
+    monkeypatch.setattr("os.execvpe", lambda *_: sys.exit(0))
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    Path("in.properties").write_text(
+        f"config.providers=p\nconfig.providers.p.class={__name__}:Policies\n"
+        f"config.providers.p.param.max.stale.ms={cache}\na=${{p:HOME}}\n"
+    )
+
+    code, out, err = run("in.properties", *option)
+
+    assert code in {0, 1, 2}
+    assert CANARY not in out + err
 
 
 def test_policy_of_a_config_that_needs_none_says_so(run: Run) -> None:

@@ -213,6 +213,20 @@ def test_colours_are_for_terminals() -> None:
     assert "\x1b[" not in start("job.properties", "--check").stdout
 
 
+def test_a_stale_value_is_coloured_like_a_warning() -> None:
+    Path("old.py").write_text(
+        "from configproviders import ConfigData, EnvVarConfigProvider\n"
+        "class Old(EnvVarConfigProvider):\n"
+        "    def get(self, path, keys=None):\n"
+        "        return ConfigData({'k': 'v'}, stale=True)\n"
+    )
+    Path("in.properties").write_text(
+        "config.providers=o\nconfig.providers.o.class=old:Old\na=${o:k}\n"
+    )
+
+    assert "\x1b[33mstale" in in_a_terminal("in.properties", "--check", PYTHONPATH=".")
+
+
 def test_tab_completes_options_and_formats() -> None:
     def completions(line: str) -> list[str]:
         environment = {

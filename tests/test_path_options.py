@@ -5,7 +5,13 @@ from datetime import timedelta
 import pytest
 
 from configproviders import ConfigException
-from configproviders.path_options import split_options, ttl_of, with_options
+from configproviders.path_options import (
+    merged,
+    split_any_options,
+    split_options,
+    ttl_of,
+    with_options,
+)
 
 KNOWN = ("version", "ttl")
 
@@ -28,10 +34,38 @@ def test_options_stand_behind_the_last_question_mark(
     assert split_options(text, KNOWN) == (path, options)
 
 
-@pytest.mark.parametrize("text", ["db?versoin=2", "db?version=1&version=2"])
-def test_an_unknown_or_repeated_option_is_an_error_that_names_it(text: str) -> None:
+@pytest.mark.parametrize(
+    "text", ["db?versoin=2", "db?version=1&version=2", "db?version=", "db?ttl=1&version="]
+)
+def test_an_unknown_repeated_or_empty_option_is_an_error_that_names_it(text: str) -> None:
     with pytest.raises(ConfigException, match="version"):
         split_options(text, KNOWN)
+
+
+def test_options_can_be_split_off_whatever_they_are() -> None:
+    assert split_any_options("db?colour=&ttl=1") == ("db", {"colour": "", "ttl": "1"})
+
+
+def test_the_options_of_path_and_key_are_one() -> None:
+    assert merged({"version": "1"}, {"ttl": "5", "version": "1"}, "db") == {
+        "version": "1",
+        "ttl": "5",
+    }
+
+
+@pytest.mark.parametrize(
+    ("path_options", "key_options"),
+    [
+        ({"version": "1"}, {"version": "2"}),
+        ({"version": "1"}, {"v": "2"}),
+        ({"v": "1", "version": "2"}, {}),
+    ],
+)
+def test_an_option_with_one_value_at_the_path_and_another_at_the_key_is_an_error(
+    path_options: dict[str, str], key_options: dict[str, str]
+) -> None:
+    with pytest.raises(ConfigException, match=r"option 'v(ersion)?' stands twice for 'kv/db'"):
+        merged(path_options, key_options, "kv/db", {"v": "version"})
 
 
 def test_options_are_written_in_one_order() -> None:

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Self
 
 import pytest
 
-from configproviders.single_flight import SingleFlight
+from configproviders.single_flight import SingleFlight, again
 
 
 class Announcing:
@@ -60,7 +62,80 @@ def test_those_who_ask_during_a_call_share_its_result() -> None:
 def test_those_who_ask_during_a_call_share_its_error() -> None:
     answers = ask_at_once(lambda: 1 // 0)
 
-    assert {type(answer) for answer in answers} == {ZeroDivisionError}
+    assert [(type(each), str(each)) for each in answers] == [
+        (ZeroDivisionError, "integer division or modulo by zero")
+    ] * 32
+
+
+def test_each_of_them_gets_an_error_of_its_own_with_the_cause_and_nobody_else_s_frames() -> None:
+    def fail() -> object:
+        raise ZeroDivisionError from LookupError("why")
+
+    answers = ask_at_once(fail)
+
+    errors = [answer for answer in answers if isinstance(answer, ZeroDivisionError)]
+    assert len({id(error) for error in errors}) == 32
+    assert {str(error.__cause__) for error in errors} == {"why"}
+    for error in errors[1:]:
+        frames = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
+        assert frames == ["ask", "do", "_raise_again"]
+
+
+@pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_those_who_wait_for_an_interrupted_call_ask_again_and_one_of_them_for_all(
+    interrupt: type[BaseException],
+) -> None:
+    flights: SingleFlight[object] = SingleFlight()
+    under_way, found = threading.Event(), threading.Semaphore(0)
+    made = []
+
+    def interrupted() -> object:
+        under_way.set()
+        for _ in range(8):
+            assert found.acquire(timeout=30)
+        raise interrupt
+
+    def asked_again() -> object:
+        made.append(object())
+        for _ in range(7):
+            assert found.acquire(timeout=30)
+        return made[-1]
+
+    with ThreadPoolExecutor(9) as pool:
+        first = pool.submit(flights.do, Announcing(found), interrupted)
+        assert under_way.wait(timeout=30)
+        others = [pool.submit(flights.do, Announcing(found), asked_again) for _ in range(8)]
+        answers = [other.result(timeout=30) for other in others]
+
+    assert isinstance(first.exception(), interrupt)
+    assert answers == made * 8
+
+
+def test_an_error_comes_again_as_it_was_whatever_its_constructor_takes() -> None:
+    class Odd(Exception):  # noqa: N818  A name is not what this is about.
+        def __init__(self, what: str, *, why: str) -> None:
+            super().__init__(f"{what}, since {why}")
+            self.why = why
+
+    error = Odd("no", why="so")
+
+    fresh = again(error)
+
+    assert fresh is not error
+    assert (type(fresh), str(fresh), fresh.why) == (Odd, "no, since so", "so")
+
+
+def test_an_error_that_cannot_be_made_twice_is_shared() -> None:
+    class Single(Exception):  # noqa: N818  A name is not what this is about.
+        def __new__(cls, *, only: bool) -> Self:
+            return super().__new__(cls)
+
+        def __init__(self, *, only: bool) -> None:
+            super().__init__("only", "once")
+
+    error = Single(only=True)
+
+    assert again(error) is error
 
 
 def test_who_asks_after_a_call_starts_a_new_one() -> None:

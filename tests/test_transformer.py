@@ -183,7 +183,16 @@ def test_a_missing_path_is_a_failure_of_the_lookup() -> None:
     assert isinstance(caught.value.unresolved[0].error, PathNotFound)
 
 
-@pytest.mark.parametrize("answer", [None, {"k": "v"}, ConfigData({"k": 1})])  # type: ignore[dict-item]  # On purpose.
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        {"k": "v"},
+        ConfigData({"k": 1}),  # type: ignore[dict-item]  # On purpose.
+        ConfigData({}, errors=[CANARY]),  # type: ignore[arg-type]  # On purpose.
+        ConfigData({}, errors={"k": RuntimeError(CANARY)}),  # type: ignore[dict-item]  # On purpose.
+    ],
+)
 def test_an_answer_that_is_no_config_data_of_text_is_the_provider_s_failure(
     answer: ConfigData,
 ) -> None:
@@ -208,6 +217,33 @@ def test_an_exception_of_a_plugin_is_ours_with_the_cause_kept_and_its_text_left_
     assert str(error) == "Buggy raised RuntimeError"
     assert isinstance(error.__cause__, RuntimeError)
     assert CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize("available", [7, [None]])
+def test_available_keys_that_are_no_names_cost_the_hint_and_nothing_else(
+    available: Collection[str],
+) -> None:
+    class Odd(ConfigProvider):
+        def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
+            return ConfigData({}, available=available)
+
+    (unresolved,) = ConfigTransformer({"p": Odd()}).transform({"a": "${p:x:k}"}).unresolved
+
+    assert str(unresolved.error) == "no key 'k' at 'x'"
+
+
+def test_config_keys_with_a_value_from_a_stale_location_are_known_and_others_are_not() -> None:
+    class Stale(StaticConfigProvider):
+        def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
+            return ConfigData(super().get(path, keys).data, stale=path == "old")
+
+    provider = Stale({"old": {"k": "v"}, "new": {"k": "w"}})
+    config = {"a": "${p:new:k}", "b": "${p:old:k}${p:old:k}", "c": "${p:old:no}", "d": "${q:old:k}"}
+
+    result = ConfigTransformer({"p": provider}).transform(config)
+
+    assert result.stale == {Location("p", "old")}
+    assert result.stale_keys == ["b"]
 
 
 class Located(StaticConfigProvider):

@@ -6,7 +6,6 @@ import os
 import re
 import threading
 import time
-import weakref
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
@@ -22,8 +21,9 @@ from ...errors import (
     ProviderUnavailable,
     shorten,
 )
-from ...path_options import TTL, split_options, ttl_of, with_options
+from ...path_options import TTL, merged, split_options, ttl_of, with_options
 from ...provider import ConfigProvider
+from ...single_flight import renew_in_children
 from . import auth, environment, policy
 from . import settings as s
 from .health import VaultHealth
@@ -59,8 +59,8 @@ class VaultConfigProvider(ConfigProvider):
         self._is_closed = False
         self._connection: Connection | None
         self._settings: Mapping[str, object] = environment.complete({}, self._environ)
-        self._start_anew()
-        _alive.add(self)
+        self.renew()
+        renew_in_children(self)
 
     @property
     def calls_made(self) -> int:  # type: ignore[override]  # It is counted below.
@@ -72,7 +72,7 @@ class VaultConfigProvider(ConfigProvider):
         settings = environment.complete(configs, self._environ)
         auth.check(settings)
         self._settings = settings
-        self._start_anew()
+        self.renew()
 
     def locate(self, path: str, key: str) -> tuple[str, str]:
         """Return the path as Vault's API has it, as far as settings say it, with all options in it.
@@ -148,6 +148,16 @@ class VaultConfigProvider(ConfigProvider):
             return VaultHealth("closed")
         return self._connection.health() if self._connection else VaultHealth("new")
 
+    def renew(self) -> None:
+        """Know only the settings again, as in a forked child, which shares its parent's sockets."""
+        self._lock = threading.Lock()
+        self._connection = None
+        prefix = s.PREFIX.read(self._settings)
+        self._prefix = re.sub("/+", "/", prefix).lstrip("/")
+        self._mounts = Mounts(
+            self._settings, lambda path: self._connected().read(path, counts=False)
+        )
+
     def close(self) -> None:
         """Stop renewing; revoke what was leased, unless the values outlive the provider."""
         with self._lock:
@@ -156,16 +166,6 @@ class VaultConfigProvider(ConfigProvider):
         if connection:
             in_use = self.values_outlive_it and connection.has_leases
             connection.close(revoke=s.REVOKE.read(self._settings) and not in_use)
-
-    def _start_anew(self) -> None:
-        """Know only the settings: also in a forked child, which shares its parent's sockets."""
-        self._lock = threading.Lock()
-        self._connection = None
-        prefix = s.PREFIX.read(self._settings)
-        self._prefix = re.sub("/+", "/", prefix).lstrip("/")
-        self._mounts = Mounts(
-            self._settings, lambda path: self._connected().read(path, counts=False)
-        )
 
     def _connected(self) -> Connection:
         with self._lock:
@@ -196,9 +196,7 @@ class VaultConfigProvider(ConfigProvider):
     ) -> tuple[str, dict[str, str]]:
         """Return *path* without its options, and these; *more* are those of the key."""
         path, options = split_options(path, _OPTIONS)
-        for name, value in (more or {}).items():
-            if options.setdefault(name, value) != value:
-                raise ConfigException(f"option {name!r} stands twice for {shorten(path)!r}")
+        options = merged(options, more or {}, path)
         version = options.get(_VERSION, "1")
         if not (version.isascii() and version.isdigit() and int(version[:9]) > 0):
             raise ConfigException(f"?version= of {shorten(path)!r} is no version: write 1 or more")
@@ -299,14 +297,3 @@ def _seconds_to_rotation(path: str, answer: Answer) -> int | None:
     is_static = not answer.get("lease_id") and "/static-cred" in path
     ttl = str(data.get("ttl", "")) if is_static and isinstance(data, Mapping) else ""
     return whole(ttl) if ttl.isascii() and ttl.isdigit() else None
-
-
-_alive: weakref.WeakSet[VaultConfigProvider] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for provider in _alive:
-        provider._start_anew()  # noqa: SLF001  Of this module.
-
-
-os.register_at_fork(after_in_child=_after_fork)

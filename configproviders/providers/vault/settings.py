@@ -16,6 +16,7 @@ from ...config_def import (
     ConfigKey,
     ConfigType,
     one_of,
+    without_effect,
 )
 
 T = TypeVar("T")
@@ -34,11 +35,6 @@ def _key(
 ) -> ConfigKey[T, D]:
     others: tuple[Alias[T], ...] = tuple(Alias(alias, origin) for origin, alias in aliases)
     return ConfigKey(name, config_type, default, "medium", doc, others)
-
-
-def _no_effect(name: str, origin: str, instead: str) -> ConfigKey[str, None]:
-    doc = f"Accepted from {origin}; no effect: {instead}"
-    return ConfigKey(name, STRING, None, "low", doc)
 
 
 def _kv_version(text: str) -> str:
@@ -64,12 +60,6 @@ def _refused(name: str, origin: str, instead: str) -> ConfigKey[str, None]:
 
     doc = f"{origin}' setting is refused: {instead}."
     return ConfigKey(name, ConfigType("setting of this provider", parse), None, "low", doc)
-
-
-def _false(text: str) -> bool:
-    if text.strip().lower() != "false":
-        raise ValueError("values are not written to files here; leave it out")
-    return False
 
 
 ADDR = _key(
@@ -318,9 +308,6 @@ REVOKE = _key(
     True,
     "Whether closing revokes the leases whose values nobody outside the process holds.",
 )
-FILE_WRITE = _key(
-    "file.write", ConfigType("setting of this provider", _false), False, "Accepted as false."
-)
 
 VAULT_DEF = ConfigDef(
     (
@@ -341,7 +328,7 @@ VAULT_DEF = ConfigDef(
         ),
         *(KV_VERSION, KV_MOUNT, KV_DEPTH, PREFIX),
         *(CA_FILE, CA_DIRECTORY, CA_TEXT, CLIENT_CERT, CLIENT_KEY, SERVER_NAME, VERIFY, PROXY),
-        *(TIMEOUT, RETRIES, RETRY_BASE, RETRY_MAX, REVOKE, FILE_WRITE),
+        *(TIMEOUT, RETRIES, RETRY_BASE, RETRY_MAX, REVOKE),
         _refused("vault.ssl.truststore.location", LENSES, "set vault.ssl.ca, a PEM file"),
         _refused("vault.ssl.keystore.location", LENSES, "set vault.ssl.cert, a PEM file"),
         _refused("vault.ssl.keystore.password", LENSES, "set vault.ssl.key, a PEM file"),
@@ -349,11 +336,14 @@ VAULT_DEF = ConfigDef(
         _refused("aws.request.headers", LENSES, "the request is signed here at each login"),
         _refused("aws.request.body", LENSES, "the request is signed here at each login"),
         _refused("github.mount", LENSES, "there is no github login here"),
-        _no_effect("file.dir", LENSES, "values are not written to files"),
-        _no_effect("token.renewal.ms", LENSES, "a token is renewed as its TTL asks for"),
-        _no_effect("thread.count", CSID, "the transformer's lookup.concurrency counts"),
-        _no_effect("polling.enabled", CSID, "who subscribes is told"),
-        _no_effect("polling.interval.seconds", CSID, "who subscribes is told"),
+        without_effect("file.dir", LENSES, "values are not written to files here"),
+        without_effect(
+            "file.write", LENSES, "values are not written to files here", only_false=True
+        ),
+        without_effect("token.renewal.ms", LENSES, "a token is renewed as its TTL asks for"),
+        without_effect("thread.count", CSID, "the transformer's lookup.concurrency counts"),
+        without_effect("polling.enabled", CSID, "who subscribes is told"),
+        without_effect("polling.interval.seconds", CSID, "who subscribes is told"),
     )
 )
 """All settings, in the order of their documentation."""
