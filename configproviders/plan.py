@@ -13,7 +13,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from .errors import ConfigException, UnknownProvider, plugin_failure, shorten, there_is
+from .errors import (
+    ConfigException,
+    LookupFailed,
+    UnknownProvider,
+    plugin_failure,
+    shorten,
+    there_is,
+)
 from .provider import ConfigProvider
 from .reference import Reference, find_all
 
@@ -105,9 +112,12 @@ def _locate(
             f" {there_is(reference.provider, providers)}"
         )
     try:
-        path, key = provider.locate(reference.path, reference.key)
+        where: tuple[object, object] = provider.locate(reference.path, reference.key)
+        path, key = where
     except ConfigException as error:
         return error
     except Exception as error:  # noqa: BLE001  The border around a plugin.
         return plugin_failure(provider, error)
+    if not (isinstance(path, str) and isinstance(key, str)):
+        return LookupFailed(f"{type(provider).__name__}.locate returned what is no path and key")
     return Location(reference.provider, path), key

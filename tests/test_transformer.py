@@ -437,3 +437,12 @@ def test_a_provider_that_answers_at_once_is_asked_in_the_thread_of_the_caller() 
 def test_a_concurrency_below_one_is_an_error() -> None:
     with pytest.raises(ConfigException, match=r"lookup\.concurrency is 0: write 1 or more"):
         ConfigTransformer({}, concurrency=0)
+
+
+def test_a_locate_that_returns_no_text_is_an_error_that_says_so() -> None:
+    class Odd(StaticConfigProvider):
+        def locate(self, path: str, key: str) -> tuple[str, str]:
+            return [path], None  # type: ignore[return-value]  # Wrong on purpose.
+
+    with pytest.raises(UnresolvedError, match=r"Odd\.locate returned what is no path and key"):
+        ConfigTransformer({"p": Odd({})}).transform({"a": "${p:x:y}"})
