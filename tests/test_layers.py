@@ -23,6 +23,7 @@ FLOORS = [
     ["providers.vault.provider", "providers.vault"],
     ["providers.aws.arn", "providers.aws.settings", "providers.aws.references"],
     ["providers.aws.contents", "providers.aws.policy", "providers.aws.failures"],
+    ["providers.aws.answers", "providers.aws.transport"],
     ["providers.aws.session", "providers.aws.provider"],
     ["providers.aws.secrets_manager", "providers.aws.ssm", "providers.aws"],
     ["config_file", "registry", "testing"],  # assembly
@@ -40,7 +41,7 @@ ONLY_HERE = {
     "argcomplete": "cli",
     "hvac": "providers.vault",
     "requests": "providers.vault",
-    "urllib3": "providers.vault",
+    "urllib3": "providers.vault providers.aws",
     "boto3": "providers.aws providers.vault.auth",
     "botocore": "providers.aws providers.vault.auth",
     "starlette": "",

@@ -156,6 +156,33 @@ def test_without_the_batch_permission_each_is_asked_for_alone_from_then_on(
     assert caplog.text.count("secretsmanager:BatchGetSecretValue is not allowed") == 1
 
 
+def test_a_batch_is_asked_for_again_if_nothing_is_allowed_at_all(aws: Aws) -> None:
+    provider = secrets_manager()
+    stub = stubbed(provider)
+    stub.add_client_error("batch_get_secret_value", "AccessDeniedException", DENIED)
+    for _ in "ab":
+        stub.add_client_error("get_secret_value", "AccessDeniedException", DENIED)
+
+    answers = ask(provider, "a", "b")
+
+    assert {type(answer) for answer in answers.values()} == {LookupDenied}
+    assert provider.batches(["a", "b"]) == [["a", "b"]]
+
+
+def test_a_batch_is_asked_for_again_with_other_credentials(aws: Aws) -> None:
+    (name, other), provider = aws.secrets(2), secrets_manager()
+    stub = stubbed(provider)
+    stub.add_client_error("batch_get_secret_value", "AccessDeniedException", DENIED)
+    stub.add_response("get_secret_value", entry(name))
+    stub.add_response("get_secret_value", entry(other))
+    ask(provider, name, other)
+    stub.add_client_error("get_secret_value", "ExpiredTokenException")
+
+    provider.get(name)
+
+    assert provider.batches([name, other]) == [[name, other]]
+
+
 def test_a_role_that_is_refused_is_not_taken_for_a_missing_batch_permission(
     aws: Aws, monkeypatch: pytest.MonkeyPatch
 ) -> None:

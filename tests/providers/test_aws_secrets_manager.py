@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 from cache_backend import cached, with_cache
-from servers.aws import ABROAD, HOME, Aws, ask, look_up, secrets_manager, values
+from servers.aws import ABROAD, HOME, Aws, look_up, secrets_manager
 
 from configproviders import ConfigException, ConfigProvider, ConfigTransformer
 from configproviders.errors import KeyNotFound, MalformedText, PathNotFound
@@ -135,6 +135,8 @@ def test_options_come_to_stand_behind_the_name(
         ("db?ttl=soon", "a", "write milliseconds"),
         ("arn", "aws:s3:::bucket", "is no ARN of secretsmanager"),
         ("a name", "a", "no secret can have the name"),
+        ("db?stage=", "a", "option 'stage' has no value"),
+        ("db", "a?version_id=", "option 'version_id' has no value"),
     ],
 )
 def test_what_can_mean_nothing_is_an_error(path: str, key: str, message: str) -> None:
@@ -162,6 +164,18 @@ def test_a_version_without_the_stage_that_is_asked_for_is_named(aws: Aws) -> Non
 
     with pytest.raises(PathNotFound, match="the version does not have that stage"):
         secrets_manager().get(f"{name}?version={version}&stage=AWSCURRENT")
+
+
+def test_a_version_that_can_be_none_is_not_there(aws: Aws) -> None:
+    with pytest.raises(PathNotFound, match="there can be none; check name, version"):
+        secrets_manager().get("db?version=x")
+
+
+def test_the_names_that_aws_gives_itself_are_read(aws: Aws) -> None:
+    name, arn = aws.secret("text", aws.name("/rds!cluster-0"))
+
+    assert look_up(secrets_manager(), name) == "text"
+    assert look_up(secrets_manager(), arn) == "text"
 
 
 def test_a_stage_that_is_not_there_is_named(aws: Aws) -> None:
@@ -273,131 +287,3 @@ def test_a_rotation_is_seen_at_the_next_look(aws: Aws) -> None:
     after = provider.get(name)
     assert (before.data, after.data) == ({"value": "old"}, {"value": "new"})
     assert before.version != after.version
-
-
-def test_forty_five_secrets_are_three_calls(aws: Aws) -> None:
-    secrets = aws.secrets(45)
-
-    assert values(ask(secrets_manager(), *secrets)) == secrets
-    assert aws.actions == ["BatchGetSecretValue"] * 3
-
-
-def test_the_transformer_makes_as_few_calls(aws: Aws) -> None:
-    secrets = aws.secrets(21)
-    config = {name: f"${{sm:{name}}}" for name in secrets}
-
-    result = ConfigTransformer({"sm": secrets_manager()}).transform(config, strict=True)
-
-    assert result.data == secrets
-    assert sorted(aws.actions) == ["BatchGetSecretValue", "GetSecretValue"]
-
-
-def test_names_arns_and_arns_without_suffix_go_together(aws: Aws) -> None:
-    (a, _), (_, b), (_, c) = aws.secret("a"), aws.secret("b"), aws.secret("c")
-
-    answers = ask(secrets_manager(), a, b, c[:-7])
-
-    assert values(answers) == {a: "a", b: "b", c[:-7]: "c"}
-    assert aws.actions == ["BatchGetSecretValue"]
-
-
-def test_regions_do_not_share_a_call(aws: Aws) -> None:
-    near, far = aws.secrets(2), [aws.secret("far", region=ABROAD)[1] for _ in range(2)]
-
-    ask(secrets_manager(), *near, *far)
-
-    assert [(each.region, each.action) for each in aws.requests] == [
-        (HOME, "BatchGetSecretValue"),
-        (ABROAD, "BatchGetSecretValue"),
-    ]
-
-
-def test_pinned_versions_are_asked_for_one_by_one(aws: Aws) -> None:
-    current = aws.secrets(2)
-    pinned = [f"{name}?stage=AWSPREVIOUS" for name in current]
-    for name in current:
-        aws.put_secret(name, "newer")
-
-    answers = ask(secrets_manager(), *current, *pinned)
-
-    assert list(values(answers).values()) == ["newer", "newer", *current.values()]
-    assert aws.actions == ["BatchGetSecretValue", "GetSecretValue", "GetSecretValue"]
-
-
-def test_the_same_secret_with_two_ttls_is_asked_for_once(aws: Aws) -> None:
-    name, _ = aws.secret("text")
-
-    answers = ask(secrets_manager(), name, f"{name}?ttl=5", f"{name}?stage=AWSCURRENT")
-
-    assert set(values(answers).values()) == {"text"}
-    assert aws.actions == ["GetSecretValue"]
-
-
-def test_one_that_is_missing_does_not_harm_its_neighbours(aws: Aws) -> None:
-    name, _ = aws.secret("text")
-    gone, _ = aws.secret("gone")
-    aws.delete_secret(gone)
-
-    answers = ask(secrets_manager(), name, gone, "not/there", "no name at all")
-
-    assert values(answers) == {name: "text"}
-    assert isinstance(answers["not/there"], PathNotFound)
-    assert isinstance(answers["no name at all"], PathNotFound)
-    assert "scheduled for deletion" in str(answers[gone])
-    assert aws.actions == ["BatchGetSecretValue"]
-
-
-def test_one_without_any_value_does_not_harm_its_neighbours(aws: Aws) -> None:
-    name, _ = aws.secret("text")
-    empty = aws.secret_without_value()
-
-    answers = ask(secrets_manager(), name, empty)
-
-    assert values(answers) == {name: "text"}
-    assert isinstance(answers[empty], PathNotFound)
-
-
-def test_the_policy_names_each_secret_and_marks_what_is_unknown(aws: Aws) -> None:
-    arn = f"arn:aws:secretsmanager:{ABROAD}:123456789012:secret:db-AbCdEf"
-    lookups = {"app/db?ttl=5": {"a"}, arn: {"b"}, f"{arn[:-7]}?stage=S": {""}}
-
-    policy = json.loads(secrets_manager(aws_region="cn-north-1").policy(lookups))
-
-    assert policy == {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Sid": "ReadSecrets",
-                "Effect": "Allow",
-                "Action": "secretsmanager:GetSecretValue",
-                "Resource": [
-                    "arn:aws-cn:secretsmanager:cn-north-1:<ACCOUNT>:secret:app/db-??????",
-                    arn[:-7] + "-??????",
-                    arn,
-                ],
-            }
-        ],
-    }
-
-
-def test_the_policy_allows_batches_if_there_will_be_any(aws: Aws) -> None:
-    policy = json.loads(secrets_manager().policy({"a": {"x"}, "b": {"y"}}, online=True))
-
-    assert policy["Statement"][0]["Resource"] == [
-        f"arn:aws:secretsmanager:{HOME}:123456789012:secret:{name}-??????" for name in "ab"
-    ]
-    assert policy["Statement"][1] == {
-        "Sid": "ReadInBatches",
-        "Effect": "Allow",
-        "Action": "secretsmanager:BatchGetSecretValue",
-        "Resource": "*",
-    }
-    assert aws.actions == ["GetCallerIdentity"]
-
-
-def test_the_policy_marks_the_region_if_nothing_says_it(
-    aws: Aws, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("AWS_REGION")
-
-    assert "secretsmanager:<REGION>:<ACCOUNT>:secret:a-" in secrets_manager().policy({"a": {"x"}})

@@ -4,6 +4,8 @@ import datetime as dt
 import itertools
 import logging
 import sys
+import traceback
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,7 @@ from typing import Any
 import boto3
 import moto.sts.models
 import pytest
-from servers.aws import ABROAD, HOME, Aws, ask, look_up, secrets_manager, ssm
+from servers.aws import ABROAD, HOME, Aws, answering, ask, look_up, secrets_manager, ssm
 
 from configproviders import ConfigException
 from configproviders.errors import ProviderUnavailable
@@ -243,14 +245,9 @@ def test_no_debug_log_of_the_sdk_shows_a_secret_a_token_or_a_signature(
     }
 
     with caplog.at_level(logging.DEBUG):
-        for logger in ("botocore", "urllib3"):
-            logging.getLogger(logger).setLevel(logging.DEBUG)
         shown = [repr(secrets_manager(**settings)), repr(ask(secrets_manager(**settings), *names))]
         shown += [repr(ask(ssm(**settings), parameter, "/not/there"))]
-    for logger in ("botocore", "urllib3"):
-        logging.getLogger(logger).setLevel(logging.NOTSET)
 
-    assert "botocore" in caplog.text
     assert "urllib3" in caplog.text
     assert CANARY not in "".join(shown) + caplog.text
     assert "SessionToken" not in caplog.text
@@ -269,15 +266,41 @@ def test_what_others_do_with_botocore_is_still_logged(
     assert "Response body" in caplog.text
 
 
-def test_an_error_holds_no_text_of_the_sdk_however_deep(aws: Aws) -> None:
-    provider = secrets_manager(endpoint=f"http://user:{CANARY}@127.0.0.1:9", retry_max="0")
+def test_an_error_holds_no_text_of_the_sdk_however_deep(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://user:{CANARY}@127.0.0.1:9")
 
-    with pytest.raises(ProviderUnavailable) as caught:
-        provider.get("db")
+    with caplog.at_level(logging.DEBUG), pytest.raises(ProviderUnavailable) as caught:
+        secrets_manager(retry_max="0").get("db")
 
-    error: BaseException | None = caught.value
+    assert CANARY not in "".join(shown(caught.value)) + caplog.text
+
+
+@pytest.mark.parametrize("start", [b"<", b"<html>"])
+def test_an_answer_of_sts_that_cannot_be_read_is_shown_nowhere(
+    aws: Aws,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    start: bytes,
+) -> None:
+    said = start + f"<SecretAccessKey>{CANARY}</SecretAccessKey".encode()
+
+    with answering({"AssumeRole": said, "GetCallerIdentity": said}) as url, caplog.at_level(10):
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", url)
+        with pytest.raises(ProviderUnavailable) as read:
+            secrets_manager(aws_sts_role_arn=ROLE).get("db")
+        with pytest.raises(ProviderUnavailable) as asked:
+            ssm().policy({"/app/db": {""}}, online=True)
+
+    assert CANARY not in "".join([*shown(read.value), *shown(asked.value)]) + caplog.text
+    assert "Refreshing temporary credentials failed" in caplog.text
+
+
+def shown(error: BaseException | None) -> Iterator[str]:
     while error is not None:
-        assert CANARY not in repr(error)
+        yield from traceback.format_exception(error)
+        yield repr(vars(error))
         error = error.__cause__ or error.__context__
 
 
@@ -288,7 +311,11 @@ def test_an_error_holds_no_text_of_the_sdk_however_deep(aws: Aws) -> None:
         ({"aws_access_key": "A"}, "go together: set both"),
         ({"aws_session_token": "A"}, "aws.session.token goes with"),
         ({"endpoint": "localhost"}, "'endpoint' is not a URL: write http:// or https://"),
-        ({"file_write": "true"}, "'file.write' is not .*no secret is written to a file here"),
+        ({"endpoint": "http://u:p@h"}, "write neither user nor password into it"),
+        (
+            {"file_write": "true"},
+            "'file.write' is not .*no secret is written to a file here; leave",
+        ),
         ({"timeout_ms": "0"}, "timeout.ms is 0"),
         ({"secret_type": "json", "use_json": "false"}, "'secret.type' and 'use.json' differ"),
         ({"aws_regoin": "x"}, "did you mean 'aws.region'"),

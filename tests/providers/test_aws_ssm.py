@@ -104,6 +104,8 @@ def test_a_reference_is_located_where_its_parameter_is(
         ("", "", "no parameter is named"),
         ("/app/db?stage=x", "a", "no option 'stage'"),
         ("", "/app/db:1?version=2", "stands twice"),
+        ("", "/app/db:", "option 'label' has no value"),
+        ("/app/db?version=", "a", "option 'version' has no value"),
         ("/app/db?version=1&label=a", "a", "either version or label"),
         ("arn", "aws:secretsmanager:eu-west-1:123456789012:secret:x", "is no ARN of ssm"),
         ("", "/app:1:2", "no parameter can have the name"),
@@ -187,20 +189,3 @@ def test_a_secret_of_secrets_manager_can_be_read_through_ssm(aws: Aws) -> None:
     name, _ = aws.secret("text")
 
     assert look_up(ssm(), f":/aws/reference/secretsmanager/{name}") == "text"
-
-
-def test_the_policy_names_each_parameter(aws: Aws) -> None:
-    lookups = {"/app/db?version=3": {"a"}, "plain": {""}, ARN: {""}}
-
-    assert json.loads(ssm(aws_region="us-gov-west-1").policy(lookups))["Statement"] == [
-        {
-            "Sid": "ReadParameters",
-            "Effect": "Allow",
-            "Action": "ssm:GetParameters",
-            "Resource": [
-                "arn:aws-us-gov:ssm:us-gov-west-1:<ACCOUNT>:parameter/app/db",
-                "arn:aws-us-gov:ssm:us-gov-west-1:<ACCOUNT>:parameter/plain",
-                ARN,
-            ],
-        }
-    ]

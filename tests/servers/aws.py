@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 from botocore.stub import Stubber
@@ -144,6 +146,37 @@ def stubbed(provider: SecretsManagerConfigProvider | SsmConfigProvider) -> Stubb
     stubber = Stubber(provider._clients.of(HOME))
     stubber.activate()
     return stubber
+
+
+@contextmanager
+def answering(answers: Mapping[str, object]) -> Iterator[str]:
+    """Run a server that answers each action as *answers* says, in bytes or JSON; give its URL.
+
+    It says what the SDK would take for no answer of AWS, and what its stub refuses to say.
+    """
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            action = self.headers.get("X-Amz-Target", "").rpartition(".")[2]
+            answer = answers[action or body.partition("Action=")[2].partition("&")[0]]
+            said = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  As it is there.
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 @contextmanager

@@ -13,7 +13,13 @@ from typing import NamedTuple
 from ...errors import ConfigException, shorten
 
 _START = re.compile(r"arn:aws[a-z-]*:")
-_ARN = re.compile(r"arn:(aws[a-z-]*):([a-z-]+):([a-z0-9-]+):([0-9]{12}):(.+)", re.ASCII)
+NAME_CHARACTER = r"[A-Za-z0-9/_+=.@!-]"
+"""What the names of both stores are made of; the ``!`` is in those that AWS itself gives."""
+
+_ARN = re.compile(
+    rf"arn:(aws[a-z-]*):([a-z-]+):([a-z0-9-]+):([0-9]{{12}}):([a-z]+[:/]{NAME_CHARACTER}{{1,1900}})",
+    re.ASCII,
+)
 _RESOURCES = {"secretsmanager": ("secret:", 7), "ssm": ("parameter/", 6)}
 
 

@@ -30,6 +30,7 @@ NO_REGION = "NoRegionError"
 NO_SDK = "NoSdk"
 TIMED_OUT = "DeadlinePassed"
 NO_ANSWER = "IncompleteAnswer"
+NOT_VALID = "ParamValidationError"
 
 _THROTTLED = {
     "Throttling",
@@ -101,6 +102,7 @@ _SAID: list[tuple[set[str], type[LookupFailed], str]] = [
     ),
     (_NOT_RETRIEVED, ProviderUnavailable, "no AWS credentials come; log in, or check the profile"),
     (_UNREACHABLE, ProviderUnavailable, "AWS cannot be reached; check network and endpoint"),
+    ({NOT_VALID}, PathNotFound, "there can be none; check name, version, stage and label"),
     ({NO_ANSWER}, ProviderUnavailable, "the answer lacks what was asked for; try again"),
     ({TIMED_OUT}, ProviderUnavailable, "no answer within timeout.ms"),
     (
@@ -136,7 +138,7 @@ def failure(error: ServiceError, what: str, *, absent: str = "") -> LookupFailed
     """Return ours for *error* about *what*; *absent* says what to do if that does not exist."""
     kind, text = _meaning(error)
     said = f"{what}: {text} ({error})"
-    if kind is PathNotFound and absent:
+    if error.code in ABSENT and absent:
         said = f"{said}; {absent}"
     ours = kind(said)
     ours.__cause__ = error

@@ -9,6 +9,8 @@ from .arn import is_arn, partition_of
 
 _FULL = re.compile(r".*-[A-Za-z0-9]{6}", re.ASCII)
 _SUFFIX = "-??????"
+_REFERENCE = "parameter/aws/reference/secretsmanager/"
+_REGION = re.compile(r"[a-z0-9-]+", re.ASCII)
 
 Statement = Mapping[str, object]
 
@@ -31,7 +33,8 @@ def secret_statements(
     arns = set()
     for each in ids:
         if is_arn(each):
-            arns.add(each if _FULL.fullmatch(each) else each + _SUFFIX)
+            # Six characters at its end may be of the name or what AWS has put behind it.
+            arns.update({each, each + _SUFFIX} if _FULL.fullmatch(each) else {each + _SUFFIX})
         else:
             arns.add(_arn("secretsmanager", region, account, f"secret:{each}{_SUFFIX}"))
     statements = [_statement("ReadSecrets", "secretsmanager:GetSecretValue", sorted(arns))]
@@ -44,17 +47,29 @@ def secret_statements(
 def parameter_statements(
     names: Iterable[str], region: str | None, account: str | None
 ) -> list[Statement]:
-    """Return what reads the parameters *names*."""
+    """Return what reads the parameters *names*, those that stand for secrets too."""
     arns = {
         name if is_arn(name) else _arn("ssm", region, account, f"parameter/{name.lstrip('/')}")
         for name in names
     }
-    return [_statement("ReadParameters", "ssm:GetParameters", sorted(arns))]
+    statements = [_statement("ReadParameters", "ssm:GetParameters", sorted(arns))]
+    secrets = {
+        arn.replace(":ssm:", ":secretsmanager:").replace(_REFERENCE, "secret:") + _SUFFIX
+        for arn in arns
+        if _REFERENCE in arn
+    }
+    if secrets:
+        # SSM reads them on behalf of who asks.
+        statements.append(
+            _statement("ReadSecrets", "secretsmanager:GetSecretValue", sorted(secrets))
+        )
+    return statements
 
 
 def _arn(service: str, region: str | None, account: str | None, resource: str) -> str:
-    partition = partition_of(region or "")
-    return f"arn:{partition}:{service}:{region or '<REGION>'}:{account or '<ACCOUNT>'}:{resource}"
+    region = region if region and _REGION.fullmatch(region) else "<REGION>"
+    partition = partition_of(region)
+    return f"arn:{partition}:{service}:{region}:{account or '<ACCOUNT>'}:{resource}"
 
 
 def _statement(sid: str, action: str, resource: str | list[str]) -> Statement:

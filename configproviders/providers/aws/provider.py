@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from abc import abstractmethod
 from collections import defaultdict
@@ -15,7 +14,7 @@ from ...errors import ConfigException, LookupFailed, PathNotFound
 from ...path_options import ttl_of
 from ...provider import ConfigProvider
 from .contents import Content
-from .failures import ServiceError, failure
+from .failures import NOT_VALID, ServiceError, failure
 from .session import Clients
 from .settings import Settings
 
@@ -39,18 +38,17 @@ class AwsConfigProvider(ConfigProvider, Generic[A, C]):
 
     service: ClassVar[str]
     batch_action: ClassVar[str]
+    one_is_wrong: ClassVar[Collection[str]]
     secret_type: ClassVar[ConfigKey[str, str]]
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
         """Look for nothing yet; *clock* tells monotonic seconds."""
         self._clock = clock
-        self._lock = threading.Lock()
-        self._batch_is_denied = False
         self._set_up({})
 
     @property
     def calls_made(self) -> int:  # type: ignore[override]  # It is counted below.
-        """How many requests were sent since the provider was configured."""
+        """How many requests this process has sent since the provider was configured."""
         return self._clients.calls_made
 
     def configure(self, configs: Mapping[str, object]) -> None:
@@ -140,15 +138,17 @@ class AwsConfigProvider(ConfigProvider, Generic[A, C]):
         """Say once that what goes together in one call goes one by one from now on."""
         import logging
 
-        with self._lock:
-            if self._batch_is_denied:
-                return
-            self._batch_is_denied = True
-        logging.getLogger(__name__).warning(
-            "%s:%s is not allowed: each name is asked for alone from now on",
-            self.service,
-            self.batch_action,
-        )
+        if self._clients.deny_batches():
+            logging.getLogger(__name__).warning(
+                "%s:%s is not allowed: each name is asked for alone from now on",
+                self.service,
+                self.batch_action,
+            )
+
+    def _may_be_of_one(self, error: ServiceError) -> bool:
+        """Whether one of those asked for together may be why there is nothing for all of them."""
+        is_told = error.operation == self.batch_action and error.code in self.one_is_wrong
+        return is_told or error.code == NOT_VALID
 
     def _set_up(self, configs: Mapping[str, object]) -> None:
         self._settings = Settings.read(configs)

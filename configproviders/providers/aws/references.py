@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...errors import ConfigException, shorten
-from ...path_options import split_options, ttl_of, with_options
+from ...path_options import split_any_options, split_options, ttl_of, with_options
 
 WHOLE = ""
 """The key of the whole text of a secret."""
@@ -33,7 +33,6 @@ def canonical(name: str, key: str | None, options: Mapping[str, str]) -> tuple[s
 
 def _key_options(key: str | None, options: Mapping[str, str]) -> tuple[str | None, dict[str, str]]:
     """Return *key* without its options; a question mark before anything else belongs to it."""
-    try:
-        return (key, {}) if key is None else split_options(key, options)
-    except ConfigException:
+    if key is None or not split_any_options(key)[1].keys() <= options.keys():
         return key, {}
+    return split_options(key, options)

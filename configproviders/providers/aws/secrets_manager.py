@@ -16,12 +16,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...config_def import ConfigDef
 from ...errors import LookupFailed, PathNotFound, shorten
 from ...path_options import TTL, split_options
 from . import arn
+from .answers import entries, text
 from .contents import AUTO, BINARY, JSON, STRING, Content
 from .failures import ABSENT, DENIED, KMS, NO_ANSWER, ServiceError, failure
 from .policy import document, secret_statements
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_secretsmanager.type_defs import (
         BatchGetSecretValueResponseTypeDef,
-        GetSecretValueResponseTypeDef,
-        SecretValueEntryTypeDef,
     )
 
 _BATCH = 20
@@ -48,14 +47,7 @@ _OPTIONS = {
     "version_stage": "stage",
     TTL: TTL,
 }
-_NAME = re.compile(r"[A-Za-z0-9/_+=.@-]{1,512}", re.ASCII)
-_ONE_IS_WRONG = {
-    *ABSENT,
-    *KMS,
-    "InvalidParameterException",
-    "InvalidRequestException",
-    "ValidationException",
-}
+_NAME = re.compile(rf"{arn.NAME_CHARACTER}{{1,512}}", re.ASCII)
 _SUFFIX = re.compile(r"-[A-Za-z0-9]{6}", re.ASCII)
 
 
@@ -78,14 +70,8 @@ class _Secret(NamedTuple):
         pinned += f" stage {self.stage!r}" if self.stage else ""
         return f"secret {shorten(self.id)!r}{pinned}{f' in {self.region}' if self.region else ''}"
 
-    def is_answered_by(self, entry: SecretValueEntryTypeDef) -> bool:
-        """Whether *entry* is the secret, which goes by name, by ARN, and by ARN without suffix."""
-        full, name = entry.get("ARN", ""), entry.get("Name", "")
-        if self.id in {full, name}:
-            return True
-        return full.startswith(self.id) and _SUFFIX.fullmatch(full, len(self.id)) is not None
 
-
+_Entry = Mapping[str, Any]
 _Found = dict[_Secret, "Content | ServiceError"]
 
 
@@ -100,14 +86,22 @@ class SecretsManagerConfigProvider(AwsConfigProvider[_Secret, "SecretsManagerCli
 
     service = "secretsmanager"
     batch_action = "BatchGetSecretValue"
+    one_is_wrong = (
+        *DENIED,
+        *ABSENT,
+        *KMS,
+        "InvalidParameterException",
+        "InvalidRequestException",
+        "ValidationException",
+    )
     secret_type = secret_type_key(AUTO, JSON, STRING, BINARY)
     config_def = ConfigDef((*KEYS, secret_type))
 
     def locate(self, path: str, key: str) -> tuple[str, str]:
         """Put an ARN back together, and all options behind the name; no key is the whole text."""
-        text = arn.joined(path, key)
-        if arn.is_arn(text):
-            name, field = arn.split(text, self.service)
+        joined = arn.joined(path, key)
+        if arn.is_arn(joined):
+            name, field = arn.split(joined, self.service)
         else:
             name, field = (path, key) if path else (key, None)
         path, key = canonical(name, field, _OPTIONS)
@@ -139,7 +133,7 @@ class SecretsManagerConfigProvider(AwsConfigProvider[_Secret, "SecretsManagerCli
             arn.parse(name, self.service)
         elif not name:
             raise PathNotFound("no secret is named: write ${sm:name:key}")
-        elif _NAME.fullmatch(name) is None:
+        elif _NAME.fullmatch(f"{self._settings.prefix}{name}") is None:
             raise PathNotFound(f"no secret can have the name {shorten(name)!r}")
         return name, {_OPTIONS[option]: value for option, value in options.items()}
 
@@ -157,7 +151,7 @@ class SecretsManagerConfigProvider(AwsConfigProvider[_Secret, "SecretsManagerCli
         alone: list[list[_Secret]] = []
         together: defaultdict[str | None, list[_Secret]] = defaultdict(list)
         for secret in asked:
-            if secret.is_pinned or self._batch_is_denied:
+            if secret.is_pinned or self._clients.batches_are_denied:
                 alone.append([secret])
             else:
                 together[secret.region].append(secret)
@@ -172,34 +166,36 @@ class SecretsManagerConfigProvider(AwsConfigProvider[_Secret, "SecretsManagerCli
         if len(group) == 1:
             return self._one_by_one(group)
         try:
-            entries, found = self._batch(group)
+            there, failed = self._batch(group)
         except ServiceError as error:
-            if error.operation != self.batch_action or error.code not in DENIED | _ONE_IS_WRONG:
+            if not self._may_be_of_one(error):
                 return dict.fromkeys(group, error)
-            if error.code in DENIED:
+            alone = self._one_by_one(group)
+            if error.code in DENIED and any(isinstance(each, Content) for each in alone.values()):
                 self._remember_denial()
-            return self._one_by_one(group)
-        for secret in group:
-            mine = [entry for entry in entries if secret.is_answered_by(entry)]
-            if len(mine) == 1 and _is_current(mine[0]):
-                found[secret] = _content(mine[0])
+            return alone
+        answers = _assigned(group, there)
+        found: _Found = {
+            each: _content(entry) for each, entry in answers.items() if _is_current(entry)
+        }
+        found |= failed
         return found | self._one_by_one(secret for secret in group if secret not in found)
 
-    def _batch(self, group: list[_Secret]) -> tuple[list[SecretValueEntryTypeDef], _Found]:
+    def _batch(self, group: list[_Secret]) -> tuple[list[_Entry], _Found]:
         """Return all entries for *group*, and the errors of single ones."""
-        entries: list[SecretValueEntryTypeDef] = []
+        there: list[_Entry] = []
         failed: _Found = {}
         page = ""
         while True:
             reply = self._page(group, page)
-            entries += reply.get("SecretValues", [])
-            for fault in reply.get("Errors", []):
-                code, text = fault.get("ErrorCode", ""), fault.get("Message", "")
-                error = ServiceError(code, "GetSecretValue", text)
+            there += entries(reply, "SecretValues")
+            for fault in entries(reply, "Errors"):
+                code, said = text(fault, "ErrorCode"), text(fault, "Message")
+                error = ServiceError(code or NO_ANSWER, "GetSecretValue", said or "")
                 failed |= {each: error for each in group if each.id == fault.get("SecretId")}
             page = reply.get("NextToken", "")
             if not page:
-                return entries, failed
+                return there, failed
 
     def _page(self, group: list[_Secret], page: str) -> BatchGetSecretValueResponseTypeDef:
         ids = [secret.id for secret in group]
@@ -243,14 +239,50 @@ class SecretsManagerConfigProvider(AwsConfigProvider[_Secret, "SecretsManagerCli
         return failure(error, asked.shown, absent=hint)
 
 
-def _is_current(entry: SecretValueEntryTypeDef) -> bool:
-    has_value = "SecretString" in entry or "SecretBinary" in entry
-    return has_value and _CURRENT in entry.get("VersionStages", ())
+def _assigned(group: Iterable[_Secret], there: Iterable[_Entry]) -> dict[_Secret, _Entry]:
+    """Return what answers each of *group*, if it is one entry and answers no other.
+
+    The secret of another account may have the same name, so that what was asked for by its ARN
+    does not answer a name.
+    """
+    group, left = list(group), list(there)
+    found: dict[_Secret, _Entry] = {}
+    for is_answer in (_has_arn, _has_start_of_arn, _has_name):
+        answers = {
+            secret: [entry for entry in left if is_answer(secret, entry)] for secret in group
+        }
+        found |= {secret: mine[0] for secret, mine in answers.items() if len(mine) == 1}
+        taken = [id(entry) for mine in answers.values() for entry in mine]
+        left = [entry for entry in left if id(entry) not in taken]
+    return found
 
 
-def _content(entry: SecretValueEntryTypeDef | GetSecretValueResponseTypeDef) -> Content:
-    text = entry.get("SecretString")
-    raw = entry.get("SecretBinary") if text is None else text
-    if not isinstance(raw, str | bytes):
+def _has_arn(secret: _Secret, entry: _Entry) -> bool:
+    return text(entry, "ARN") == secret.id
+
+
+def _has_start_of_arn(secret: _Secret, entry: _Entry) -> bool:
+    full = text(entry, "ARN") or ""
+    is_start = arn.is_arn(secret.id) and full.startswith(secret.id)
+    return is_start and _SUFFIX.fullmatch(full, len(secret.id)) is not None
+
+
+def _has_name(secret: _Secret, entry: _Entry) -> bool:
+    return text(entry, "Name") == secret.id and text(entry, "ARN") is not None
+
+
+def _is_current(entry: _Entry) -> bool:
+    return _value(entry) is not None and _CURRENT in (entry.get("VersionStages") or ())
+
+
+def _content(entry: _Entry) -> Content:
+    value = _value(entry)
+    if value is None:
         raise ServiceError(NO_ANSWER, "GetSecretValue")
-    return Content(raw, entry.get("VersionId"))
+    return Content(value, text(entry, "VersionId"))
+
+
+def _value(entry: _Entry) -> str | bytes | None:
+    raw = entry.get("SecretString")
+    raw = entry.get("SecretBinary") if raw is None else raw
+    return raw if isinstance(raw, str | bytes) else None

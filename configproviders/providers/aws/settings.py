@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,8 +17,10 @@ from ...config_def import (
     ConfigKey,
     ConfigType,
     one_of,
+    without_effect,
 )
 from ...errors import ConfigException
+from .arn import NAME_CHARACTER
 
 _REGION = ConfigKey(
     "aws.region",
@@ -72,6 +75,14 @@ _EXTERNAL_ID = ConfigKey(
 def _url(text: str) -> str:
     if text and not text.startswith(("http://", "https://")):
         raise ValueError("write http:// or https:// and a host")
+    if "@" in text:
+        raise ValueError("write neither user nor password into it: AWS takes none")
+    return text
+
+
+def _start_of_name(text: str) -> str:
+    if re.fullmatch(NAME_CHARACTER + "*", text, re.ASCII) is None:
+        raise ValueError("write letters, digits and /_+=.@!-")
     return text
 
 
@@ -90,7 +101,7 @@ _ENDPOINT = ConfigKey(
 )
 _PREFIX = ConfigKey(
     "secret.prefix",
-    STRING,
+    ConfigType("start of a name", _start_of_name),
     "",
     "medium",
     "Put before every name, without a separator; not before an ARN.",
@@ -121,18 +132,7 @@ _TIMEOUT = ConfigKey(
 )
 
 
-def _refuse_files(text: str) -> bool:
-    if BOOLEAN.parse(text):
-        raise ValueError("no secret is written to a file here; leave the setting out")
-    return False
-
-
-def _without_effect(
-    name: str, origin: str, doc: str, config_type: ConfigType[object] = STRING
-) -> ConfigKey[object, object]:
-    return ConfigKey(name, config_type, None, "low", f"Accepted from {origin}; no effect: {doc}.")
-
-
+_FILES = "no secret is written to a file here"
 _POLLING = "changes are noticed by who asks again, not here"
 
 KEYS: tuple[ConfigKey[object, object], ...] = (
@@ -150,19 +150,12 @@ KEYS: tuple[ConfigKey[object, object], ...] = (
     _NOT_FOUND,
     _RETRIES,
     _TIMEOUT,
-    _without_effect("file.dir", "Lenses", "no secret is written to a file"),
-    _without_effect(
-        "file.write",
-        "Lenses",
-        "no secret is written to a file, so true is an error",
-        ConfigType("setting that can be on", _refuse_files),
-    ),
-    _without_effect("polling.enabled", "csid", _POLLING, BOOLEAN),
-    _without_effect("polling.interval.seconds", "csid", _POLLING, WHOLE_NUMBER),
-    _without_effect("thread.count", "csid", "lookup.concurrency says it for all", WHOLE_NUMBER),
-    _without_effect(
-        "retry.interval.seconds", "csid", "botocore waits longer each time", WHOLE_NUMBER
-    ),
+    without_effect("file.dir", "Lenses", _FILES),
+    without_effect("file.write", "Lenses", _FILES, only_false=True),
+    without_effect("polling.enabled", "csid", _POLLING),
+    without_effect("polling.interval.seconds", "csid", _POLLING),
+    without_effect("thread.count", "csid", "lookup.concurrency says it for all"),
+    without_effect("retry.interval.seconds", "csid", "botocore waits longer each time"),
 )
 
 

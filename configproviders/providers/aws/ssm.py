@@ -19,6 +19,7 @@ from ...config_def import ConfigDef
 from ...errors import ConfigException, LookupFailed, PathNotFound, shorten
 from ...path_options import TTL, split_options, with_options
 from . import arn
+from .answers import entries, text
 from .contents import AUTO, JSON, STRING, Content
 from .failures import ABSENT, DENIED, KMS, NO_ANSWER, ServiceError, failure
 from .policy import document, parameter_statements
@@ -30,12 +31,11 @@ if TYPE_CHECKING:
     import boto3
     from botocore.config import Config
     from mypy_boto3_ssm import SSMClient
-    from mypy_boto3_ssm.type_defs import GetParametersResultTypeDef, ParameterTypeDef
+    from mypy_boto3_ssm.type_defs import GetParametersResultTypeDef
 
 _BATCH = 10
 _OPTIONS = {"version": "version", "label": "label", TTL: TTL}
-_NAME = re.compile(r"[A-Za-z0-9/_+=.@-]{1,2048}", re.ASCII)
-_ONE_IS_WRONG = DENIED | ABSENT | KMS | {"ValidationException"}
+_NAME = re.compile(rf"{arn.NAME_CHARACTER}{{1,2048}}", re.ASCII)
 
 
 class _Parameter(NamedTuple):
@@ -75,6 +75,7 @@ class SsmConfigProvider(AwsConfigProvider[_Parameter, "SSMClient"]):
 
     service = "ssm"
     batch_action = "GetParameters"
+    one_is_wrong = (*DENIED, *ABSENT, *KMS, "ValidationException")
     secret_type = secret_type_key(AUTO, JSON, STRING)
     config_def = ConfigDef((*KEYS, secret_type))
 
@@ -83,12 +84,12 @@ class SsmConfigProvider(AwsConfigProvider[_Parameter, "SSMClient"]):
 
         Without a path the key is the name of a parameter, all of which is meant.
         """
-        text = arn.joined(path, key)
+        joined = arn.joined(path, key)
         field: str | None = None
         if not path:
             name = _with_selector_as_option(key)
-        elif arn.is_arn(text):
-            name, field = arn.split(text, self.service)
+        elif arn.is_arn(joined):
+            name, field = arn.split(joined, self.service)
         else:
             name, field = path, key
         path, key = canonical(name, field, _OPTIONS)
@@ -116,7 +117,7 @@ class SsmConfigProvider(AwsConfigProvider[_Parameter, "SSMClient"]):
             arn.parse(name, self.service)
         elif not name:
             raise PathNotFound("no parameter is named: write ${ssm::/name/of/the/parameter}")
-        elif _NAME.fullmatch(name) is None:
+        elif _NAME.fullmatch(f"{self._settings.prefix}{name}") is None:
             raise PathNotFound(f"no parameter can have the name {shorten(name)!r}")
         if "version" in options and "label" in options:
             raise ConfigException(f"write either version or label for {shorten(name)!r}")
@@ -134,7 +135,7 @@ class SsmConfigProvider(AwsConfigProvider[_Parameter, "SSMClient"]):
 
         An answer does not always say which version it is the answer to.
         """
-        size = 1 if self._batch_is_denied else _BATCH
+        size = 1 if self._clients.batches_are_denied else _BATCH
         open_groups: list[dict[str, _Parameter]] = []
         full: list[dict[str, _Parameter]] = []
         for each in asked:
@@ -152,19 +153,24 @@ class SsmConfigProvider(AwsConfigProvider[_Parameter, "SSMClient"]):
 
     def _fetch(self, group: list[_Parameter]) -> _Found:
         """Return the answers to *group*: one call, and more only if AWS denies it as a whole."""
-        if self._batch_is_denied:
+        if self._clients.batches_are_denied:
             return {each: self._alone(each) for each in group}
         try:
             reply = self._batch(group)
         except ServiceError as error:
-            if error.code not in _ONE_IS_WRONG or error.operation != self.batch_action:
+            if not self._may_be_of_one(error):
                 return dict.fromkeys(group, error)
             if len(group) == 1:
                 return {group[0]: self._after_denial(group[0], error)}
             return {one: said for each in group for one, said in self._fetch([each]).items()}
-        parameters = [each for each in reply.get("Parameters", []) if "Value" in each]
-        there = {_base(each.get("Name", "")): each for each in parameters}
-        missing = {_base(name) for name in reply.get("InvalidParameters", [])}
+        there = {
+            _base(text(each, "Name") or ""): each
+            for each in entries(reply, "Parameters")
+            if text(each, "Value") is not None
+        }
+        missing = {
+            _base(name) for name in reply.get("InvalidParameters", []) if isinstance(name, str)
+        }
         absent = ServiceError("ParameterNotFound", self.batch_action)
         found: _Found = {each: absent for each in group if each.base in missing}
         found |= {each: _content(there[each.base]) for each in group if each.base in there}
@@ -182,8 +188,8 @@ class SsmConfigProvider(AwsConfigProvider[_Parameter, "SSMClient"]):
         if error.code not in DENIED:
             return error
         found = self._alone(parameter)
-        if isinstance(found, ServiceError) and found.code in DENIED:
-            return error
+        if isinstance(found, ServiceError):
+            return error if found.code in DENIED else found
         self._remember_denial()
         return found
 
@@ -223,8 +229,8 @@ def _base(name: str) -> str:
     return resource.lstrip("/")
 
 
-def _content(parameter: ParameterTypeDef) -> Content:
-    value, version = parameter.get("Value"), parameter.get("Version")
+def _content(parameter: Mapping[str, object]) -> Content:
+    value, version = text(parameter, "Value"), parameter.get("Version")
     if value is None:
         raise ServiceError(NO_ANSWER, "GetParameter")
     return Content(value, None if version is None else str(version))
