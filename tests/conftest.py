@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from configproviders import properties
+from configproviders import cli, properties
 
 pytest.register_assert_rewrite("configproviders.testing")
 
@@ -118,3 +118,19 @@ def in_a_process(tmp_path: Path) -> Callable[..., str]:
         return done.stdout
 
     return run
+
+
+@pytest.fixture
+def run(
+    job_directory: Path, capfd: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Run the command in this process, in a directory with a job, its secrets and a broken job."""
+
+    def main(*argv: str) -> tuple[int, str, str]:
+        try:
+            code = cli.main(argv)
+        except SystemExit as exit_:
+            code = int(exit_.code or 0)
+        return code, *capfd.readouterr()
+
+    return main

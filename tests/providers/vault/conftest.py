@@ -104,3 +104,25 @@ def eventually(condition: Callable[[], bool], seconds: float = 20) -> None:
     while not condition():
         assert time.monotonic() < end, "it never came true"
         time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def mount(server: Vault) -> str:
+    """Mount a KV engine of version 2 with a secret in it."""
+    mount = server.mount(version="2")
+    server.put(mount, "db", {"password": "s3cr3t"})
+    return mount
+
+
+@pytest.fixture(scope="module")
+def policy(server: Vault, mount: str) -> str:
+    """Make a policy that lets read all there."""
+    return server.allow(f"{mount}/data/*")
+
+
+def password(server: Vault, mount: str, settings: dict[str, str], **environ: str) -> str:
+    """Return the password at ``db`` in *mount*, as a provider with *settings* reads it."""
+    provider = VaultConfigProvider(environ)
+    provider.configure({"vault.addr": server.address, **settings})
+    with provider:
+        return provider.get(f"{mount}/db", {"password"}).data["password"]

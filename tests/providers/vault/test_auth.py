@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import time
-import traceback
-import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from servers.certificates import Certificates, make_certificates
+from providers.vault.conftest import password
 from servers.jwt import Signer
 from servers.kubernetes import ServiceAccount, kubernetes
 from servers.ldap import ldap
-from servers.moto import run_moto
-from servers.vault import Vault, vault
+from servers.vault import Vault
 
-from configproviders import ConfigException
 from configproviders.errors import LookupDenied
 from configproviders.providers.vault import VaultConfigProvider
 
 pytestmark = pytest.mark.vault
-
-
-@pytest.fixture(scope="module")
-def mount(server: Vault) -> str:
-    mount = server.mount(version="2")
-    server.put(mount, "db", {"password": "s3cr3t"})
-    return mount
-
-
-@pytest.fixture(scope="module")
-def policy(server: Vault, mount: str) -> str:
-    return server.allow(f"{mount}/data/*")
-
-
-def password(server: Vault, mount: str, settings: dict[str, str], **environ: str) -> str:
-    provider = VaultConfigProvider(environ)
-    provider.configure({"vault.addr": server.address, **settings})
-    with provider:
-        return provider.get(f"{mount}/db", {"password"}).data["password"]
 
 
 def test_a_token(server: Vault, mount: str, policy: str) -> None:
@@ -215,37 +190,6 @@ def test_a_pipe_in_the_place_of_a_token_file_blocks_nobody(
         password(server, mount, {"vault.token.file": str(tmp_path / "token")})
 
 
-def test_what_the_chain_of_aws_says_is_not_passed_on(
-    server: Vault, mount: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "config").write_text(
-        '[default]\ncredential_process = sh -c "echo canary-process >&2; exit 1"\n'
-    )
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
-
-    with pytest.raises(LookupDenied, match="boto3 finds no AWS credentials") as caught:
-        password(server, mount, {"vault.auth.method": "aws"})
-
-    assert "canary-process" not in "".join(traceback.format_exception(caught.value))
-
-
-def test_signing_for_aws_logs_no_session_token(
-    server: Vault,
-    mount: str,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
-        monkeypatch.setenv(name, f"canary-{name}")
-
-    with caplog.at_level(logging.DEBUG), pytest.raises(LookupDenied):
-        password(server, mount, {"vault.auth.method": "aws"})
-
-    assert "canary-" not in caplog.text
-
-
 def test_a_wrong_password_is_refused_and_not_shown(server: Vault, mount: str) -> None:
     auth = server.enable("userpass")
     settings = {"vault.auth.mount": auth, "vault.username": "o", "vault.password": "wrong-pw"}
@@ -337,153 +281,3 @@ def test_kubernetes_by_an_answerer_of_its_token_review(
         }
 
         assert password(server, mount, settings) == "s3cr3t"
-
-
-def aws_user(url: str) -> tuple[str, dict[str, str]]:
-    import boto3
-
-    iam = boto3.client(
-        "iam",
-        endpoint_url=url,
-        region_name="us-east-1",
-        aws_access_key_id="administrator",
-        aws_secret_access_key="administrator",
-    )
-    name = f"orders-{uuid.uuid4().hex}"
-    arn = iam.create_user(UserName=name)["User"]["Arn"]
-    return arn, iam.create_access_key(UserName=name)["AccessKey"]
-
-
-@pytest.mark.aws
-@pytest.mark.parametrize("region", [None, "eu-west-1"])
-def test_aws_iam_signs_at_login_with_what_the_chain_has(
-    server: Vault,
-    mount: str,
-    policy: str,
-    region: str | None,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    auth = server.enable("aws")
-    with run_moto() as aws:
-        user, key = aws_user(aws.url)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", key["AccessKeyId"])
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", key["SecretAccessKey"])
-        server.write(
-            f"auth/{auth}/config/client",
-            sts_endpoint=aws.url,
-            iam_server_id_header_value="vault.example.org",
-        )
-        server.write(
-            f"auth/{auth}/role/orders",
-            auth_type="iam",
-            bound_iam_principal_arn=user,
-            resolve_aws_unique_ids=False,
-            token_policies=policy,
-        )
-        settings = {
-            "vault.auth.method": "awsiam",
-            "aws.mount": auth,
-            "aws.role": "orders",
-            "vault.aws.server.id": "vault.example.org",
-        } | ({"vault.aws.region": region} if region else {})
-
-        assert password(server, mount, settings) == "s3cr3t"
-
-        request = aws.requests[-1]
-
-    assert (request.action, request.region) == ("GetCallerIdentity", region or "us-east-1")
-    assert key["SecretAccessKey"] not in request.body
-
-
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    return make_certificates(tmp_path_factory.mktemp("certificates"))
-
-
-@pytest.fixture(scope="module")
-def tls_server(
-    certificates: Certificates, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Vault]:
-    with vault(tmp_path_factory.mktemp("tls")) as running:
-        running.write("sys/auth/cert", type="cert")
-        running.write(
-            "auth/cert/certs/orders",
-            certificate=certificates.ca.read_text(),
-            token_policies=running.allow("secret/*"),
-        )
-        running.put("secret", "db", {"password": "s3cr3t"})
-        yield running
-
-
-def test_a_tls_certificate(tls_server: Vault, certificates: Certificates) -> None:
-    settings = {
-        "vault.auth.method": "Certificate",
-        "vault.ssl.cert": str(certificates.client),
-        "vault.ssl.key": str(certificates.client_key),
-        "vault.ssl.ca": str(tls_server.ca),
-    }
-
-    assert password(tls_server, "secret", settings) == "s3cr3t"
-
-
-def test_a_new_client_certificate_is_taken_without_a_restart(
-    tls_server: Vault, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    first, other = make_certificates(tmp_path), tmp_path_factory.mktemp("other")
-    second = make_certificates(other)
-    tls_server.write(
-        "auth/cert/certs/rotated",
-        certificate=second.ca.read_text(),
-        token_policies=tls_server.allow("secret/*"),
-    )
-    provider = VaultConfigProvider({})
-    provider.configure(
-        {
-            "vault.addr": tls_server.address,
-            "vault.auth.method": "cert",
-            "vault.ssl.cert": str(first.client),
-            "vault.ssl.key": str(first.client_key),
-            "vault.ssl.ca": str(tls_server.ca),
-        }
-    )
-    with pytest.raises(LookupDenied, match="cert login"):
-        provider.get("secret/db")
-
-    second.client_key.replace(first.client_key)
-    second.client.replace(first.client)
-    provider.invalidate()
-    time.sleep(2)  # A login that was refused is not tried again at once.
-
-    assert provider.get("secret/db").data == {"password": "s3cr3t"}
-
-
-def test_a_directory_of_authorities_is_read_whole(tls_server: Vault, tmp_path: Path) -> None:
-    (tmp_path / "readme.txt").write_text("no certificate")
-    (tmp_path / "ca.pem").write_text(tls_server.ca.read_text() if tls_server.ca else "")
-
-    found = password(
-        tls_server, "secret", {}, VAULT_TOKEN=tls_server.root, VAULT_CAPATH=str(tmp_path)
-    )
-
-    assert found == "s3cr3t"
-
-
-def test_tls_as_the_variables_of_the_cli_say(tls_server: Vault) -> None:
-    environ = {"VAULT_TOKEN": tls_server.root, "VAULT_TLS_SERVER_NAME": "localhost"}
-    ca = tls_server.ca.read_text() if tls_server.ca else ""
-
-    assert password(tls_server, "secret", {}, VAULT_CACERT_BYTES=ca, **environ) == "s3cr3t"
-    with pytest.warns(Warning, match="Unverified HTTPS request"):
-        assert password(tls_server, "secret", {}, BAO_SKIP_VERIFY="true", **environ) == "s3cr3t"
-
-
-def test_a_certificate_of_an_unknown_authority_is_an_error_that_says_so(tls_server: Vault) -> None:
-    with pytest.raises(ConfigException, match=r"not accepted: see vault\.ssl\.ca"):
-        password(tls_server, "secret", {"vault.token": "t"})
-
-
-def test_a_server_of_another_name_is_an_error(tls_server: Vault) -> None:
-    settings = {"vault.ssl.ca": str(tls_server.ca), "vault.ssl.server.name": "vault.example.org"}
-
-    with pytest.raises(ConfigException, match="certificate is not accepted"):
-        password(tls_server, "secret", settings | {"vault.token": "t"})
