@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from ...config_def import ConfigKey
-from ...data import ConfigData
+from ...data import Answer, ConfigData
 from ...errors import ConfigException, LookupFailed, PathNotFound
 from ...path_options import ttl_of
 from ...provider import ConfigProvider
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 A = TypeVar("A", bound=Hashable)
 C = TypeVar("C", bound="BaseClient")
-
-Answer = ConfigData | ConfigException
 
 
 class AwsConfigProvider(ConfigProvider, Generic[A, C]):

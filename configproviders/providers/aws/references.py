@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...errors import ConfigException, shorten
-from ...path_options import split_any_options, split_options, ttl_of, with_options
+from ...path_options import merged, split_any_options, split_options, ttl_of, with_options
 
 WHOLE = ""
 """The key of the whole text of a secret."""
@@ -23,10 +22,7 @@ def canonical(name: str, key: str | None, options: Mapping[str, str]) -> tuple[s
     """
     name, given = split_options(name, options)
     key, more = _key_options(key, options)
-    taken: dict[str, str] = {}
-    for option, value in [*given.items(), *more.items()]:
-        if taken.setdefault(options[option], value) != value:
-            raise ConfigException(f"option {option!r} stands twice for {shorten(name)!r}")
+    taken = merged(given, more, name, options)
     ttl_of(taken)
     return with_options(name, taken), WHOLE if key is None else key
 
