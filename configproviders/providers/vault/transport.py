@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _CONNECTIONS = 32
 _CONNECT_SECONDS = 5.0
+_SILENCE_SECONDS = 1.0
 _PIECE = 1 << 16
 _LARGEST = 1 << 25  # Of Vault's own answers, unpacked.
 _READ_AGAIN = (412, 429, 500, 502, 503, 504)
@@ -77,6 +78,7 @@ class Transport(HTTPAdapter):
         self._certificate = s.CLIENT_CERT.read(settings), s.CLIENT_KEY.read(settings)
         self._certificate_state = _states(self._certificate)
         self._is_closed = False
+        self._answered = self._gave_up = 0.0
         self._server_name = s.SERVER_NAME.read(settings)
         self._thread = threading.local()
         self._counting = threading.Lock()
@@ -131,7 +133,10 @@ class Transport(HTTPAdapter):
         proxies: Any = None,
     ) -> requests.Response:
         """Send *request* until it is answered for good; raise requests' exceptions."""
-        deadline = getattr(self._thread, "deadline", None) or time.monotonic() + self._timeout
+        came = time.monotonic()
+        if self._gave_up > self._answered and came - self._gave_up < _SILENCE_SECONDS:
+            raise requests.Timeout("nobody has answered for long")
+        deadline = getattr(self._thread, "deadline", None) or came + self._timeout
         method = request.method or "GET"
         makes = method != "GET" or _MAKES_SOMETHING.search(request.url or "")
         retry = (self._write if makes else self._read).new()
@@ -151,6 +156,8 @@ class Transport(HTTPAdapter):
             if pause is None or time.monotonic() + pause >= deadline:
                 if response is not None:
                     return response
+                if self._answered < came:  # Others who wait in line need not wait as long.
+                    self._gave_up = time.monotonic()
                 raise failure or requests.ConnectionError
             time.sleep(pause)
 
@@ -177,6 +184,7 @@ class Transport(HTTPAdapter):
         except (HTTPError, OSError, ValueError) as error:
             response.close()
             return None, requests.ConnectionError(error)
+        self._answered = time.monotonic()
         return response, None
 
     def _take_new_certificate(self) -> None:

@@ -28,6 +28,7 @@ from servers.faults import (
 from servers.processes import open_sockets
 from servers.vault import Vault, vault
 
+from configproviders import ConfigTransformer, UnresolvedError
 from configproviders.cache import CachingConfigProvider
 from configproviders.errors import LookupFailed, ProviderUnavailable
 from configproviders.testing import FakeClock
@@ -86,6 +87,20 @@ def test_a_read_ends_with_its_deadline_under(
             provider.get(f"{mount}/data/1")
 
         assert time.monotonic() - start < DEADLINE * 3  # Of a minute that it might have taken.
+
+
+def test_a_silent_server_is_waited_for_once_and_not_by_each_wave_of_lookups(
+    server: Vault, configured: Configured
+) -> None:
+    with FaultProxy(server.address, faults={Silence(): 1.0}) as proxy:
+        provider = configured({"vault.addr": proxy.url, "vault.token": server.root, **QUICK})
+        transformer = ConfigTransformer({"vault": provider}, concurrency=4)
+
+        with pytest.raises(UnresolvedError) as caught:
+            transformer.transform({f"c{n}": f"${{vault:a/data/{n}:k}}" for n in range(40)})
+
+        assert len(caught.value.unresolved) == 40
+        assert len(proxy.requests) == 4
 
 
 def test_a_login_that_may_have_been_done_is_not_sent_again(
