@@ -53,6 +53,7 @@ class Clients(Generic[C]):
         self._make = make
         self._settings = settings
         self._clock = clock
+        self._forgotten: list[C]  # Not closed at once: other threads may be in a call of theirs.
         self._start()
 
     @property
@@ -114,7 +115,8 @@ class Clients(Generic[C]):
         """Close the connections and forget the credentials; a later call starts anew."""
         self._notice_fork()
         with self._lock:
-            clients = list(self._clients.values())
+            clients = [*self._clients.values(), *self._forgotten]
+            self._forgotten = []
             self._drop()
         for client in clients:
             client.close()
@@ -123,6 +125,7 @@ class Clients(Generic[C]):
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._transport = Transport(self._settings, self._clock)
+        self._forgotten = []
         self._drop()
 
     def _drop(self) -> None:
@@ -172,6 +175,7 @@ class Clients(Generic[C]):
         """Drop the session with its clients, unless another thread has done so since."""
         with self._lock:
             if client in self._clients.values():
+                self._forgotten += self._clients.values()
                 self._drop()
 
 

@@ -126,7 +126,7 @@ def given_token(settings: Settings, environ: Mapping[str, str]) -> str:
     if not named and (token := s.TOKEN.read(settings)):
         return _printable(token.strip())
     path = environment.token_file(settings, environ)
-    if not named and not os.path.exists(path):
+    if not named and not os.path.isfile(path):
         raise LoginDenied(
             "Vault is refused without a token: set vault.token, vault.token.file, VAULT_TOKEN or"
             " vault.auth.method, or log in with its CLI, which writes ~/.vault-token"

@@ -42,6 +42,7 @@ _UNAVAILABLE = {
 _SAID = {
     "Vault is sealed": "is sealed: unseal it",
     "local node not active": "is a standby, and no server is active",
+    "invalid role or secret ID": "the role id or the secret id is wrong, or used up",
     "invalid role": "the role id or the role is wrong",
     "invalid secret id": "the secret id is wrong, or used up",
     "invalid username or password": "the user or the password is wrong",
@@ -73,9 +74,9 @@ class Client:
         """How many requests were sent."""
         return self._transport.calls_made
 
-    def deadline(self) -> AbstractContextManager[None]:
-        """Have all that this thread asks meanwhile end within one timeout."""
-        return self._transport.deadline()
+    def deadline(self, seconds: float | None = None) -> AbstractContextManager[None]:
+        """Have all that this thread asks meanwhile end within one timeout, or within *seconds*."""
+        return self._transport.deadline(seconds)
 
     def get(self, path: str, token: str, params: Mapping[str, str] | None = None) -> Answer:
         """Return what is at *path*; raise :class:`LookupFailed` or one of its kinds."""

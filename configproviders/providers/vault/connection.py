@@ -70,9 +70,8 @@ class Connection:
             self._leases.revoke()
         self._client.close()
 
-    def _due(self) -> float | None:
-        times = (self._session.due, self._leases.due)
-        return min((each for each in times if each is not None), default=None)
+    def _due(self) -> list[float]:
+        return self._session.due + self._leases.due
 
     def _keep(self) -> None:
         try:

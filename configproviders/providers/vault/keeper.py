@@ -6,7 +6,7 @@ import logging
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ...errors import ConfigException
 
@@ -19,12 +19,13 @@ _LONGEST_WAIT = 86_400.0
 class Keeper:
     """Calls *work* when *due* says, in a thread named ``vault-session``.
 
-    *due* returns a monotonic time, or ``None`` if nothing will ever be due. The thread starts when
+    *due* returns monotonic times, none if nothing will ever be due. The thread starts when
     :meth:`wake` finds something to wait for. An error of *work* is kept in :attr:`last_error`, and
-    *work* is called again after a growing, jittered pause.
+    *work* is called again after a growing, jittered pause: what was due already waits that long,
+    and no longer does what comes due meanwhile.
     """
 
-    def __init__(self, due: Callable[[], float | None], work: Callable[[], None]) -> None:
+    def __init__(self, due: Callable[[], Sequence[float]], work: Callable[[], None]) -> None:
         """Take both; nothing is started."""
         self._due = due
         self._work = work
@@ -36,7 +37,7 @@ class Keeper:
     def wake(self) -> None:
         """Have *due* asked again: something has changed."""
         with self._changed:
-            if self._thread is None and not self._closed and self._due() is not None:
+            if self._thread is None and not self._closed and self._due():
                 self._thread = threading.Thread(target=self._run, name="vault-session", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
@@ -50,8 +51,9 @@ class Keeper:
             self._thread.join(_STOP_SECONDS)
 
     def _run(self) -> None:
-        pause = 0.0
-        while self._wait(pause):
+        pause = tried = 0.0
+        while self._wait(tried, pause):
+            tried = time.monotonic()
             try:
                 self._work()
             except Exception as error:  # noqa: BLE001  The top of a thread, which must go on.
@@ -60,15 +62,15 @@ class Keeper:
             else:
                 pause, self.last_error = 0.0, None
 
-    def _wait(self, pause: float) -> bool:
-        """Wait at least *pause*, and until something is due; return whether to go on."""
-        earliest = time.monotonic() + pause * (0.5 + random.random())  # noqa: S311  No secret.
+    def _wait(self, tried: float, pause: float) -> bool:
+        """Wait until something is due, what was due when *tried* at least *pause*; go on if so."""
+        again = time.monotonic() + pause * (0.5 + random.random())  # noqa: S311  No secret.
         with self._changed:
             while not self._closed:
-                due = self._due()
-                if due is None:
+                times = [max(due, again) if due <= tried else due for due in self._due()]
+                if not times:
                     self.last_error = None  # What could not be kept alive is gone.
-                left = _LONGEST_WAIT if due is None else max(due, earliest) - time.monotonic()
+                left = min(times, default=time.monotonic() + _LONGEST_WAIT) - time.monotonic()
                 if left <= 0:
                     return True
                 self._changed.wait(min(left, _LONGEST_WAIT))

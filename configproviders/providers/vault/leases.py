@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -21,6 +21,7 @@ from .lifetimes import Lifetime, whole
 from .session import Session
 
 _MARGIN_SECONDS = 0.5
+_REVOKE_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +84,18 @@ class Leases:
         return min(life.left(now) for life in lives if life)
 
     @property
-    def due(self) -> float | None:
+    def due(self) -> list[float]:
         """When :meth:`keep` has something to do, in monotonic seconds."""
+        if self._hangs_on_uses():
+            return []
         with self._lock:
             leases = list(self._leases.values())
-        times = (each.life.due if self._is_current(each) else 0.0 for each in leases)
-        return min(times, default=None)
+        return [each.life.due if self._is_current(each) else 0.0 for each in leases]
 
     def keep(self) -> None:
         """Renew, or issue anew, what is due; raise the first :class:`LookupFailed`, at the end."""
         failures = []
-        for lease in list(self._leases.values()):
+        for lease in [] if self._hangs_on_uses() else list(self._leases.values()):
             try:
                 self._keep(lease)
             except LookupFailed as error:
@@ -106,15 +108,28 @@ class Leases:
         with self._lock:
             leases = [*self._leases.values(), *self._superseded]
             self._leases, self._superseded = {}, []
-        token = self._session.token
-        with self._client.deadline():
-            if token and self._session.logs_in:
-                with suppress(LookupFailed):
-                    self._client.post("auth/token/revoke-self", token.value)
-                    return
+        with self._client.deadline(_REVOKE_SECONDS):
+            if self._session.logs_in and self._revoke_tokens(leases):
+                return
             for lease in leases:
                 with suppress(LookupFailed):
                     self._client.post("sys/leases/revoke", lease.token, {"lease_id": lease.id})
+
+    def _revoke_tokens(self, leases: Iterable[Lease]) -> bool:
+        """End the tokens of our logins, and so what hangs on them; return whether all went."""
+        token = self._session.token
+        tokens = {lease.token for lease in leases} | ({token.value} if token else set())
+        ended = set()
+        for each in tokens:
+            with suppress(LookupFailed):
+                self._client.post("auth/token/revoke-self", each)
+                ended.add(each)
+        return ended == tokens
+
+    def _hangs_on_uses(self) -> bool:
+        # Each call of ours would use up the token that the other leases hang on.
+        token = self._session.token
+        return token is not None and token.uses > 0
 
     def _ask(self, path: str, params: Mapping[str, str] | None, *, counts: bool = True) -> Answer:
         asked = time.monotonic()
@@ -128,6 +143,9 @@ class Leases:
                     self._superseded = [*self._living(), old]
                 self._leases[path] = Lease(path, answer, token.value, life)
             self._changed()
+        else:
+            with self._lock:  # What was leased here before is not any more.
+                self._leases.pop(path, None)
         return answer
 
     def _living(self) -> list[Lease]:

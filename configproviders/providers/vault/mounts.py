@@ -54,7 +54,7 @@ class Mounts:
         self._depth = s.KV_DEPTH.read(settings)
         self._ask = ask
         self._known: dict[str, Mount] = {}
-        self._asking: SingleFlight[Mount | None] = SingleFlight()
+        self._asking: SingleFlight[tuple[str, Mount | None]] = SingleFlight()
 
     def said(self, path: str) -> Mount | None:
         """Return the mount of *path* if settings say it."""
@@ -79,10 +79,11 @@ class Mounts:
         if mount := self.known(path):
             return mount
         # Many paths of one mount come at once: one asks, and mostly the answer is that of all.
-        first = self._asking.do(path.split("/", maxsplit=1)[0], lambda: self._discover(path))
-        if first is None:
+        first, _, _ = path.partition("/")
+        asked, mount = self._asking.do(first, lambda: (path, self._discover(path)))
+        if mount is None and asked == path:
             return None
-        return self.known(path) or self._asking.do(path, lambda: self._discover(path))
+        return self.known(path) or self._asking.do(path, lambda: (path, self._discover(path)))[1]
 
     def learn(self, path: str, answer: Answer) -> None:
         """Take from *answer*, read at *path* as typed, that its mount has KV version 2."""

@@ -70,6 +70,7 @@ class Session:
         self._refused_paths: dict[str, float] = {}
         self._failure: LookupFailed = LookupFailed("")
         self._failed_at = self._no_login_until = 0.0
+        self._logged_in_at = -_REFUSAL_SECONDS
 
     @property
     def token(self) -> Token | None:
@@ -116,21 +117,22 @@ class Session:
             raise
 
     @property
-    def due(self) -> float | None:
+    def due(self) -> list[float]:
         """When :meth:`keep` has something to do, in monotonic seconds."""
         token = self._token
         times = [] if self._look_up_at is None else [self._look_up_at]
         if token and token.life and not token.uses and (self.logs_in or token.life.renewable):
             times.append(token.life.due)
-        return min(times, default=None)
+        return times
 
     def keep(self) -> None:
         """Do what is due: look a given token up, renew, or log in; raise :class:`LookupFailed`."""
         if self._look_up_at is not None and self._look_up_at <= time.monotonic():
             self._look_up()
-        token, due = self._token, self.due
-        if token and token.life and due is not None and due <= time.monotonic():
-            self._renew(token, token.life)
+        token = self._token
+        life = token.life if token else None
+        if token and life and life.due in self.due and life.due <= time.monotonic():
+            self._renew(token, life)
 
     def _usable(self, *, counts: bool) -> Token:
         if self._login.is_given:
@@ -185,6 +187,7 @@ class Session:
         # Renewing uses a token up, and one for few uses was not made to live.
         renewable = auth.get("renewable") is True and not uses
         self._uses_left = uses
+        self._logged_in_at = asked
         self._token = token = Token(
             str(auth["client_token"]), _life(auth.get("lease_duration"), renewable, asked), uses
         )
@@ -216,7 +219,8 @@ class Session:
         try:
             self._client.get("auth/token/lookup-self", token.value)
         except LookupDenied:
-            return False
+            # A policy may forbid to ask; a token just made is not to blame for what is refused.
+            return time.monotonic() - self._logged_in_at < _REFUSAL_SECONDS
         return True
 
     def _look_up(self) -> None:
@@ -259,7 +263,8 @@ class Session:
             return life
         except LookupFailed:
             # It may be an outage, or Vault's way to say that this token is not renewed any more.
-            if life.left(asked) > life.granted * _STILL_TIME:
+            enough = 0 if self._login.is_given else life.granted * _STILL_TIME
+            if life.left(asked) > enough:
                 raise
             return life
         granted = whole(auth.get("lease_duration")) if isinstance(auth, Mapping) else 0
@@ -281,6 +286,6 @@ def _life(seconds: object, renewable: bool, now: float) -> Lifetime | None:  # n
 def _state(path: str) -> tuple[int, int, int] | None:
     try:
         found = os.stat(path)
-    except OSError:
+    except (OSError, ValueError):
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _CONNECTIONS = 32
 _CONNECT_SECONDS = 5.0
 _SILENCE_SECONDS = 1.0
+_MOST_OF_IT = 0.9
 _PIECE = 1 << 16
 _LARGEST = 1 << 25  # Of Vault's own answers, unpacked.
 _READ_AGAIN = (412, 429, 500, 502, 503, 504)
@@ -86,11 +87,11 @@ class Transport(HTTPAdapter):
         super().__init__(pool_connections=1, pool_maxsize=_CONNECTIONS)
 
     @contextmanager
-    def deadline(self) -> Iterator[None]:
-        """Have all that this thread sends meanwhile end within one timeout."""
+    def deadline(self, seconds: float | None = None) -> Iterator[None]:
+        """Have all that this thread sends meanwhile end within one timeout, or within *seconds*."""
         outer = getattr(self._thread, "deadline", None)
         if outer is None:
-            self._thread.deadline = time.monotonic() + self._timeout
+            self._thread.deadline = time.monotonic() + min(seconds or self._timeout, self._timeout)
         try:
             yield
         finally:
@@ -134,7 +135,8 @@ class Transport(HTTPAdapter):
     ) -> requests.Response:
         """Send *request* until it is answered for good; raise requests' exceptions."""
         came = time.monotonic()
-        if self._gave_up > self._answered and came - self._gave_up < _SILENCE_SECONDS:
+        is_silent = self._gave_up > self._answered and came - self._gave_up < _SILENCE_SECONDS
+        if is_silent and request.method == "GET":
             raise requests.Timeout("nobody has answered for long")
         deadline = getattr(self._thread, "deadline", None) or came + self._timeout
         method = request.method or "GET"
@@ -156,10 +158,15 @@ class Transport(HTTPAdapter):
             if pause is None or time.monotonic() + pause >= deadline:
                 if response is not None:
                     return response
-                if self._answered < came:  # Others who wait in line need not wait as long.
-                    self._gave_up = time.monotonic()
+                self._give_up_after(came)
                 raise failure or requests.ConnectionError
             time.sleep(pause)
+
+    def _give_up_after(self, came: float) -> None:
+        """Spare those in line the wait if a whole timeout has passed, and nobody was answered."""
+        now = time.monotonic()
+        if self._answered < came and now - came >= self._timeout * _MOST_OF_IT:
+            self._gave_up = now
 
     def close(self) -> None:
         """Close the connections, and send nothing more."""

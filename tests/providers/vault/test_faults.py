@@ -103,6 +103,19 @@ def test_a_silent_server_is_waited_for_once_and_not_by_each_wave_of_lookups(
         assert len(proxy.requests) == 4
 
 
+def test_one_lost_connection_is_no_silence(
+    mount: str, server: Vault, configured: Configured
+) -> None:
+    with FaultProxy(server.address) as proxy:
+        settings = {"vault.addr": proxy.url, "vault.token": server.root, **QUICK}
+        provider = configured(settings | {"retry.max": "0"})
+        proxy.script = [Reset()]
+        with pytest.raises(ProviderUnavailable):
+            provider.get(f"{mount}/data/1")
+
+        assert provider.get(f"{mount}/data/1").data == {"password": "s3cr3t-1"}
+
+
 def test_a_login_that_may_have_been_done_is_not_sent_again(
     server: Vault, configured: Configured
 ) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 from providers.vault.conftest import Configured, Engine, database_engine, eventually
 from servers.fault_proxy import FaultProxy
-from servers.faults import ResetInBody, Status
+from servers.faults import ResetInBody, Silence, Status
 from servers.postgres import Postgres
 from servers.vault import Vault
 
@@ -20,6 +20,7 @@ from configproviders.errors import LookupDenied, ProviderUnavailable
 pytestmark = [pytest.mark.vault, pytest.mark.postgres]
 
 
+ROLE = ("db_name", "creation_statements", "default_ttl", "max_ttl")
 LONG = "SOAK" in os.environ
 
 
@@ -204,6 +205,98 @@ def test_a_forked_child_ends_nothing_of_its_parent(
 
         assert engine.lets_in(credentials)
         assert provider.get(path).data == credentials
+
+
+def test_a_failing_database_keeps_no_lease_of_another_from_being_renewed(
+    server: Vault, database: Postgres, configured: Configured
+) -> None:
+    with (
+        database_engine(server, database, ttl="2s", max_ttl="1m") as good,
+        database_engine(server, database, ttl="2s", max_ttl="2s") as bad,
+    ):
+        paths = [f"{each.mount}/creds/orders" for each in (good, bad)]
+        settings = server.app_role(server.allow(*paths)) | {"retry.max": "0"}
+        provider = configured(settings)
+        credentials, _ = [provider.get(path).data for path in paths]
+        server.call("DELETE", f"{bad.mount}/roles/orders")  # From now on, it issues nothing.
+
+        time.sleep(6)  # Three times the time of the lease.
+
+        assert good.lets_in(credentials)
+
+
+def test_credentials_of_a_token_for_few_uses_are_not_made_in_a_circle(
+    server: Vault, engine: Engine, configured: Configured
+) -> None:
+    paths = [f"{engine.mount}/creds/orders", f"{engine.mount}/creds/others"]
+    role = server.read(f"{engine.mount}/roles/orders")
+    server.write(f"{engine.mount}/roles/others", **{name: role[name] for name in ROLE})
+    with FaultProxy(server.address) as proxy:
+        settings = server.app_role(server.allow(*paths), token_num_uses=3)
+        provider = configured(settings | {"vault.addr": proxy.url})
+        for path in [*paths, *paths]:
+            provider.get(path)
+        proxy.requests.clear()
+
+        time.sleep(2)
+
+        assert proxy.requests == []
+
+
+def test_a_path_that_leases_no_more_is_not_asked_in_a_circle(
+    server: Vault, engine: Engine, configured: Configured
+) -> None:
+    path = f"{engine.mount}/creds/orders"
+    with FaultProxy(server.address) as proxy:
+        provider = configured(server.app_role(server.allow(path)) | {"vault.addr": proxy.url})
+        provider.get(path)
+        server.call("DELETE", f"sys/mounts/{engine.mount}")
+        server.write(f"sys/mounts/{engine.mount}", type="kv", options={"version": "1"})
+        server.write(path, username="u", password="p")
+        time.sleep(2.5)
+        proxy.requests.clear()
+
+        time.sleep(1)
+
+        assert proxy.requests == []
+        assert provider.get(path).data == {"username": "u", "password": "p"}
+        assert provider.get(path).ttl is None
+
+
+def test_closing_ends_the_leases_of_earlier_tokens_too(
+    server: Vault, database: Postgres, configured: Configured
+) -> None:
+    with database_engine(server, database, ttl="1m", max_ttl="1m") as engine:
+        path = f"{engine.mount}/creds/orders"
+        provider = configured(server.app_role(server.allow(path)))
+        first = provider.get(path)
+        with pytest.raises(LookupDenied):
+            provider.get("secret/data/forbidden")
+        eventually(lambda: provider.get(path).lease != first.lease)
+
+        provider.close()
+
+        eventually(lambda: not engine.lets_in(first.data))
+
+
+def test_closing_revokes_although_vault_was_silent_before(
+    server: Vault, database: Postgres, configured: Configured
+) -> None:
+    with (
+        database_engine(server, database, ttl="1m", max_ttl="1m") as engine,
+        FaultProxy(server.address) as proxy,
+    ):
+        path = f"{engine.mount}/creds/orders"
+        settings = server.app_role(server.allow(path)) | {"vault.addr": proxy.url}
+        provider = configured(settings | {"timeout.ms": "500"})
+        credentials = provider.get(path).data
+        proxy.script = [Silence()]
+        with pytest.raises(ProviderUnavailable):
+            provider.get("secret/data/other")
+
+        provider.close()
+
+        eventually(lambda: not engine.lets_in(credentials))
 
 
 @pytest.mark.soak

@@ -156,6 +156,40 @@ def test_a_forbidden_path_that_is_polled_is_no_login_each_time(
         assert sum(path.endswith("/login") for _, path in proxy.requests) <= 3
 
 
+def test_forbidden_paths_are_no_storm_where_a_token_may_not_ask_about_itself(
+    server: Vault, configured: Configured
+) -> None:
+    with FaultProxy(server.address) as proxy:
+        settings = server.app_role(server.allow("none"), token_no_default_policy=True)
+        provider = configured(settings | {"vault.addr": proxy.url})
+
+        for number in range(10):
+            with pytest.raises(LookupDenied):
+                provider.get(f"secret/data/{number}")
+
+        assert sum(path.endswith("/login") for _, path in proxy.requests) == 2
+
+
+def test_a_given_token_is_renewed_after_an_outage_however_late(
+    server: Vault, configured: Configured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("configproviders.providers.vault.session._LOOK_AFTER_SECONDS", 0.1)
+    token = server.token("default", period="5s")
+    with FaultProxy(server.address) as proxy:
+        settings = {"vault.addr": proxy.url, "vault.token": token, "retry.max": "0"}
+        provider = configured(settings)
+        with pytest.raises(LookupDenied):
+            provider.get("secret/data/db")
+        eventually(lambda: provider.health().token_ttl is not None)
+        proxy.faults = {Status(503): 1.0}
+        eventually(lambda: provider.health().state == "failing")
+
+        eventually(lambda: (provider.health().token_ttl or timedelta(9)) < timedelta(seconds=1.1))
+        proxy.faults = {}
+
+        eventually(lambda: (provider.health().token_ttl or timedelta(0)) > timedelta(seconds=3))
+
+
 def test_a_refusal_is_told_as_such_when_no_other_login_is_to_be_had(
     server: Vault, configured: Configured
 ) -> None:
