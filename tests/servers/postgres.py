@@ -48,7 +48,8 @@ class Postgres:
         try:
             psycopg.connect(self.dsn(user, password), connect_timeout=10).close()
         except psycopg.OperationalError as error:
-            if any(words in str(error) for words in _NOT_LET_IN):
+            gone = f'role "{user}" does not exist'  # It was dropped while we logged in.
+            if any(words in str(error) for words in (*_NOT_LET_IN, gone)):
                 return False
             raise
         return True
