@@ -59,6 +59,8 @@ class FakeClock:
 class StaticConfigProvider(ConfigProvider):
     """Values from a mapping of paths to keys to values; ``calls`` lists what was asked for."""
 
+    waits = False
+
     def __init__(
         self, paths: Mapping[str, Mapping[str, str]], *, ttl: timedelta | None = None
     ) -> None:

@@ -69,6 +69,8 @@ def test_lookups_that_wait_run_at_the_same_time_and_no_more_than_allowed() -> No
     together = threading.Barrier(4, timeout=20)
 
     class Waiting(StaticConfigProvider):
+        waits = True
+
         def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
             together.wait()  # Nobody goes on before four are here.
             return super().get(path, keys)
