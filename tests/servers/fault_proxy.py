@@ -86,13 +86,13 @@ class FaultProxy:
 
     async def _shut(self) -> None:
         self._server.close()
-        await asyncio.sleep(0)  # Who was let in at the last moment has a task now.
+        await asyncio.sleep(0.02)  # Some turns: who was let in at the last moment has a task then.
         while self._tasks:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._loop.shutdown_default_executor()  # It resolves names, if there are any.
-        await asyncio.sleep(0)  # The loop closes what was aborted on its next turn.
+        await asyncio.sleep(0.02)  # The loop closes what was aborted on its next turns.
 
     async def _serve(self, client: Connection) -> None:
         server = _Upstream(self._upstream)
