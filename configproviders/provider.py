@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from .config_def import ConfigDef
 from .errors import ConfigException, UnsupportedOperation, plugin_failure
 
 if TYPE_CHECKING:
+    from datetime import timedelta
     from types import TracebackType
     from typing import Self
 
     from .data import Answer, ConfigChangeCallback, ConfigData
+
+Changed = Callable[[Callable[[str], bool]], None]
+"""Takes a function that tells for a path whether what is there may have changed."""
 
 
 class ConfigProvider(ABC):
@@ -33,6 +37,9 @@ class ConfigProvider(ABC):
 
     waits: ClassVar[bool] = True
     """Whether :meth:`get` waits for a network: then several lookups run at the same time."""
+
+    poll_interval: timedelta | None = None
+    """How often a watcher asks again, where a setting says so (``poll.interval.ms``)."""
 
     values_outlive_it: bool = False
     """Set by who hands values to what lives on: then :meth:`close` must not revoke them."""
@@ -87,6 +94,13 @@ class ConfigProvider(ABC):
                 answers[path] = plugin_failure(self, error)
         return answers
 
+    def refresh(self, lookups: Mapping[str, Collection[str] | None]) -> Mapping[str, Answer]:
+        """Return what :meth:`get_many` returns, from the backend even if something is remembered.
+
+        A watcher asks by this. What is remembered is replaced by it, not dropped.
+        """
+        return self.get_many(lookups)
+
     def invalidate(self, path: str | None = None) -> None:
         """Forget what is kept of *path*, or of all: a value of it was refused where it was used."""
 
@@ -97,6 +111,24 @@ class ConfigProvider(ABC):
         may be asked. Raises :class:`UnsupportedOperation` if the backend has no policies.
         """
         raise UnsupportedOperation(f"{type(self).__name__} needs no policy of a backend")
+
+    def files(self, path: str) -> Collection[str]:
+        """Return the files whose change may change what is at *path*; by default there are none.
+
+        A directory stands for all that is directly in it. A watcher looks again at once when one
+        of them changes, appears, or goes; without any it polls alone. Pure but for links.
+        """
+        return ()
+
+    def listen(self, changed: Changed) -> Callable[[], None] | None:
+        """Have *changed* called when the backend says that something changed; return what ends it.
+
+        *changed* takes a function that tells whether a path, as :meth:`get` takes it, is
+        concerned; it returns at once, and may be called from any thread. It only makes a watcher
+        look earlier, so what is lost meanwhile comes with the next poll. By default, and without
+        the settings that it takes, there are no such events and ``None`` is returned.
+        """
+        return None
 
     def subscribe(self, path: str, keys: Collection[str], callback: ConfigChangeCallback) -> None:
         """Call *callback* when a value of *keys* at *path* changes; no keys means all of them.
