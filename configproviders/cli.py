@@ -19,14 +19,11 @@ from .errors import (
     UnresolvedError,
     printable,
 )
+from .lookups import LOOKUP_CONCURRENCY
 from .output import FORMATS, encode, environment, render, write
 from .provider import ConfigProvider
 from .registry import open_providers, split_settings
-from .transformer import (
-    LOOKUP_CONCURRENCY,
-    ConfigTransformer,
-    unresolved_among,
-)
+from .transformer import ConfigTransformer, unresolved_among
 
 DONE, UNRESOLVED, BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 130, 141
 _WORDS_TO_COME = ("doctor", "help", "inventory", "lint", "scan", "watch")

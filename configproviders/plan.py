@@ -97,6 +97,13 @@ class LookupPlan:
                 else:
                     yield Use(config_key, reference, *where, None)
 
+    def by_provider(self) -> dict[str, dict[str, AbstractSet[str]]]:
+        """Return the keys to ask for by path, for each provider by name."""
+        paths: defaultdict[str, dict[str, AbstractSet[str]]] = defaultdict(dict)
+        for location, keys in self.lookups.items():
+            paths[location.provider][location.path] = keys
+        return paths
+
 
 def _is_literal(provider: ConfigProvider) -> bool:
     return type(provider).locate is ConfigProvider.locate

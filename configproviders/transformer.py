@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Generic
 
-from .data import Answer, ConfigData, checked
+from .data import Answer, ConfigData
 from .errors import (
     ConfigException,
     KeyNotFound,
     Unresolved,
     UnresolvedError,
     near,
-    plugin_failure,
     shorten,
 )
+from .lookups import LOOKUP_CONCURRENCY, Answers, Call, ask_all, calls
 from .plan import Location, LookupPlan, Use
 from .reference import V, find, substitute
 
@@ -31,10 +29,6 @@ if TYPE_CHECKING:
 
     from .provider import ConfigProvider
 
-LOOKUP_CONCURRENCY = 16
-"""How many lookups wait for backends at the same time, if nothing else is said."""
-
-_Call = tuple["ConfigProvider", str, Mapping[str, AbstractSet[str]]]
 _HINTS = 10
 
 
@@ -45,7 +39,8 @@ class ConfigTransformerResult(Generic[V]):
     ``data`` has every key of the config. ``ttls`` says for each location with a TTL how long its
     values may be used. ``unresolved`` lists the references that stand in ``data`` as typed.
     ``plan`` says which config keys hold values from which locations. ``stale`` holds the locations
-    whose values are from an earlier answer, since their backend failed. ``repr`` shows no value.
+    whose values are from an earlier answer, since their backend failed. ``answers`` is what each
+    location said; a watcher tells what changed since then. ``repr`` shows no value.
     """
 
     data: dict[str, V] = field(repr=False)
@@ -53,6 +48,7 @@ class ConfigTransformerResult(Generic[V]):
     unresolved: tuple[Unresolved, ...]
     plan: LookupPlan = field(repr=False)
     stale: frozenset[Location] = frozenset()
+    answers: Mapping[Location, Answer] = field(default_factory=dict, repr=False)
 
     @property
     def stale_keys(self) -> list[str]:
@@ -105,34 +101,13 @@ class ConfigTransformer:
         What a provider takes in one call goes together; calls that wait for a backend run in
         threads, so that the time is that of the slowest and not of all.
         """
-        at_once, waiting = self._calls(plan)
-        ask = _ask if seconds is None else partial(_ask_timed, seconds)
-        answers: dict[Location, Answer] = {}
-        if len(waiting) > 1:
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(min(self._concurrency, len(waiting)), "lookup") as threads:
-                for asked in threads.map(ask, *zip(*waiting, strict=True)):
-                    answers.update(asked)
-        else:
-            at_once += waiting
-        for provider, name, lookups in at_once:
-            answers.update(ask(provider, name, lookups))
+        ask = Call.get if seconds is None else partial(_timed, seconds)
+        answers = ask_all(self._calls(plan), self._concurrency, ask)
         return {location: answers[location] for location in plan.lookups}
 
-    def _calls(self, plan: LookupPlan) -> tuple[list[_Call], list[_Call]]:
-        """Return the calls that *plan* comes to: those that answer at once, and all others."""
-        paths: defaultdict[str, dict[str, AbstractSet[str]]] = defaultdict(dict)
-        for location, keys in plan.lookups.items():
-            paths[location.provider][location.path] = keys
-        at_once: list[_Call] = []
-        waiting: list[_Call] = []
-        for name, lookups in paths.items():
-            provider = self._providers[name]
-            calls = waiting if provider.waits else at_once
-            for batch in _batches(provider, lookups):
-                calls.append((provider, name, {path: lookups[path] for path in batch}))
-        return at_once, waiting
+    def _calls(self, plan: LookupPlan) -> Iterator[Call]:
+        for name, lookups in plan.by_provider().items():
+            yield from calls(self._providers[name], name, lookups)
 
     def transform(
         self, configs: Mapping[str, V], *, strict: bool = False
@@ -152,7 +127,8 @@ class ConfigTransformer:
         failures = [each.error for each in unresolved if strict or each.is_failure]
         if failures:
             raise UnresolvedError(unresolved) from failures[0]
-        return ConfigTransformerResult(data, _ttls(answers), unresolved, plan, _stale(answers))
+        ttls, stale = _ttls(answers), _stale(answers)
+        return ConfigTransformerResult(data, ttls, unresolved, plan, stale, answers)
 
 
 def explain(
@@ -200,39 +176,9 @@ def _hint(key: str, available: Collection[str]) -> str:
     return f"; {near(key, available) or f'none of the {len(available)} there is like it'}"
 
 
-def _batches(
-    provider: ConfigProvider, lookups: Mapping[str, AbstractSet[str]]
-) -> Iterable[Collection[str]]:
-    """Return the paths as *provider* batches them, each of them once whatever it says."""
-    try:
-        batches = [dict.fromkeys(batch) for batch in provider.batches(lookups.keys())]
-    except Exception:  # noqa: BLE001  The border around a plugin; get_many may still work.
-        batches = []
-    if Counter(chain.from_iterable(batches)) != Counter(lookups.keys()):
-        return [(path,) for path in lookups]
-    return batches
-
-
-def _ask(
-    provider: ConfigProvider, name: str, lookups: Mapping[str, AbstractSet[str]]
-) -> dict[Location, Answer]:
-    """Return an answer or an error for each of *lookups*, whatever the provider does."""
-    try:
-        answers = provider.get_many(lookups)
-        return {Location(name, path): checked(answers.get(path)) for path in lookups}
-    except Exception as error:  # noqa: BLE001  The border around a plugin.
-        failure = error if isinstance(error, ConfigException) else plugin_failure(provider, error)
-    return {Location(name, path): failure for path in lookups}
-
-
-def _ask_timed(
-    seconds: dict[Location, float],
-    provider: ConfigProvider,
-    name: str,
-    lookups: Mapping[str, AbstractSet[str]],
-) -> dict[Location, Answer]:
+def _timed(seconds: dict[Location, float], call: Call) -> Answers:
     start = time.perf_counter()
-    answers = _ask(provider, name, lookups)
+    answers = call.get()
     seconds.update(dict.fromkeys(answers, time.perf_counter() - start))
     return answers
 

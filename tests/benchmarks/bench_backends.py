@@ -17,9 +17,9 @@ from contextlib import contextmanager
 import boto3
 
 from configproviders import ConfigProvider, ConfigTransformer
+from configproviders.lookups import LOOKUP_CONCURRENCY
 from configproviders.providers.aws import SecretsManagerConfigProvider, SsmConfigProvider
 from configproviders.providers.vault import VaultConfigProvider
-from configproviders.transformer import LOOKUP_CONCURRENCY
 
 LATENCY = 0.02
 ROUNDS = 7
