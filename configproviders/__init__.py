@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .registry import load_providers as load_providers
     from .transformer import ConfigTransformer as ConfigTransformer
     from .transformer import ConfigTransformerResult as ConfigTransformerResult
+    from .watch import Watcher as Watcher
 
 __version__ = "0.1.0"
 
@@ -45,6 +46,7 @@ _MODULES = {
     "SsmConfigProvider": "providers.aws",
     "UnresolvedError": "errors",
     "VaultConfigProvider": "providers.vault",
+    "Watcher": "watch",
     "load_providers": "registry",
 }
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 from .config_def import ConfigDef
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
     from typing import Self
 
     from .data import Answer, ConfigChangeCallback, ConfigData
+    from .watch.shared import Shared
+
+_WATCH = "configproviders.watch.shared"
 
 Changed = Callable[[Callable[[str], bool]], None]
 """Takes a function that tells for a path whether what is there may have changed."""
@@ -133,18 +138,24 @@ class ConfigProvider(ABC):
     def subscribe(self, path: str, keys: Collection[str], callback: ConfigChangeCallback) -> None:
         """Call *callback* when a value of *keys* at *path* changes; no keys means all of them.
 
-        Raises :class:`UnsupportedOperation` if the provider cannot notice changes.
+        What is there when this returns is where the changes begin. Data without any value says
+        that the values are gone. By default a :class:`~configproviders.watch.Watcher` of the
+        process sees to it, which notices file events and polls.
         """
-        raise UnsupportedOperation(f"{type(self).__name__} cannot notice changes: poll it instead")
+        _shared_watcher().subscribe(self, path, keys, callback)
 
     def unsubscribe(self, path: str, keys: Collection[str], callback: ConfigChangeCallback) -> None:
         """Undo a :meth:`subscribe` with the same arguments; nothing happens if there was none."""
+        _shared_watcher().unsubscribe(self, path, keys, callback)
 
     def unsubscribe_all(self) -> None:
         """Undo every :meth:`subscribe`."""
+        if _WATCH in sys.modules:  # Else nobody ever subscribed.
+            _shared_watcher().unsubscribe_all(self)
 
     def close(self) -> None:
-        """Let go of connections, files and subscriptions."""
+        """Let go of connections, files and subscriptions; who overrides it calls this too."""
+        self.unsubscribe_all()
 
     def __enter__(self) -> Self:
         return self
@@ -156,3 +167,9 @@ class ConfigProvider(ABC):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _shared_watcher() -> Shared:
+    # By its name, since it stands on a floor above; and only when somebody subscribes.
+    shared: Shared = import_module(_WATCH).shared
+    return shared

@@ -26,7 +26,11 @@ FLOORS = [
     ["providers.aws.answers", "providers.aws.transport"],
     ["providers.aws.session", "providers.aws.provider"],
     ["providers.aws.secrets_manager", "providers.aws.ssm", "providers.aws"],
-    ["config_file", "registry", "testing"],  # assembly
+    ["config_file", "registry"],  # assembly and time
+    ["watch.change", "watch.content", "watch.timing", "watch.agenda", "watch.location"],
+    ["watch.subscription", "watch.callbacks", "watch.file_entries", "watch.file_events"],
+    ["watch.state", "watch.looks", "watch.hearing", "watch.watcher", "watch", "watch.shared"],
+    ["testing"],
     ["spark._resolution", "spark.redaction", "spark.options", "spark.session", "spark"],
     ["output", "reports", "cli", "__main__"],  # edges
 ]
@@ -44,9 +48,11 @@ ONLY_HERE = {
     "urllib3": "providers.vault providers.aws",
     "boto3": "providers.aws providers.vault.auth",
     "botocore": "providers.aws providers.vault.auth",
+    "watchdog": "watch.file_events",
+    "websockets": "providers.vault",
     "starlette": "",
     "uvicorn": "",
-    "logging": "testing spark providers cache",
+    "logging": "testing spark providers cache watch",
 }
 ROOT = Path(configproviders.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))

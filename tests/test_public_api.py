@@ -25,6 +25,7 @@ PROMISED = [
     "SsmConfigProvider",
     "UnresolvedError",
     "VaultConfigProvider",
+    "Watcher",
     "load_providers",
 ]
 

@@ -69,6 +69,10 @@ class DirectoryConfigProvider(ConfigProvider):
                 return ConfigData(values, available=names, errors=errors)
         raise LookupFailed(f"cannot read {shorten(path)!r}: it changes while it is read")
 
+    def files(self, path: str) -> Collection[str]:
+        """Return the directory itself."""
+        return (path,) if path else ()
+
     def _names(self, path: str) -> set[str]:
         try:
             with os.scandir(self._allowed.resolve(path)) as entries:

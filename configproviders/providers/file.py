@@ -55,8 +55,13 @@ class FileConfigProvider(ConfigProvider):
         names = [key for key, value in entries.items() if value]
         return ConfigData({key: entries[key] for key in keys if key in entries}, available=names)
 
+    def files(self, path: str) -> Collection[str]:
+        """Return the file itself."""
+        return (path,) if path else ()
+
     def close(self) -> None:
-        """Forget what was read."""
+        """Forget what was read, and who subscribed."""
+        super().close()
         with self._lock:
             self._kept.clear()
 

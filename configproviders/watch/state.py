@@ -1,0 +1,369 @@
+"""What a watcher knows and decides, without a thread: what to ask for now, and whom to tell.
+
+Who drives it calls :meth:`WatchState.step` when something is due, makes the looks that it returns,
+lands their answers, and tells those who are ready. A location is asked for by one look at a time,
+so that answers come in their order; a subscription is told by one caller at a time.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ..data import Answer, ConfigData
+from ..errors import shorten
+from ..lookups import Answers, Call, calls
+from ..plan import Location
+from .agenda import Agenda
+from .change import LocationChange, LocationHealth
+from .content import NOTHING
+from .location import Reading, Source, WatchedLocation
+from .subscription import Subscription
+from .timing import Elapsed, Timing
+
+_log = logging.getLogger(__name__)
+_FAILS = "%s cannot be read, which is tried again and again: %s"
+_WORKS = "%s can be read again, after %.0f s"
+_STANDSTILL = 5.0
+_ALONG, _ALONG_IN_BATCH = 0.02, 0.2  # Parts of the poll interval.
+
+_Note = tuple[int, str, str, object]
+
+
+class Look(NamedTuple):
+    """A call to make, and the locations that are claimed for it, by path."""
+
+    call: Call
+    locations: Mapping[str, WatchedLocation]
+
+
+class Step(NamedTuple):
+    """What is to be done now."""
+
+    looks: list[Look]
+    ready: list[Subscription]
+
+
+class WatchState:
+    """Locations, subscriptions, and what is due. Thread-safe; it asks nobody under its lock."""
+
+    def __init__(self, timing: Timing, clock: Callable[[], float]) -> None:
+        """Watch nothing yet."""
+        self._timing = timing
+        self._now = Elapsed(clock)
+        self._lock = threading.RLock()
+        self._landed = threading.Condition(self._lock)
+        self._sooner = threading.Condition(self._lock)
+        self._sources: dict[str, Source] = {}
+        self._looks: Agenda[WatchedLocation] = Agenda()
+        self._quiet: Agenda[Subscription] = Agenda()
+        self._planned: float | None = None
+        self._closed = False
+
+    def add(
+        self,
+        subscription: Subscription,
+        wants: Mapping[Location, frozenset[str]],
+        sources: Mapping[str, Source],
+        since: Mapping[Location, Answer],
+    ) -> list[WatchedLocation]:
+        """Watch what *subscription* wants; return what was not watched before.
+
+        It will be told what changes after its first look, or after *since*.
+        """
+        fresh = []
+        with self._lock:
+            for location, keys in wants.items():
+                source = self._sources.setdefault(location.provider, sources[location.provider])
+                watched = source.locations.get(location.path)
+                if watched is None:
+                    watched = source.locations[location.path] = WatchedLocation(location, source)
+                    fresh.append(watched)
+                watched.wants[subscription] = keys
+                subscription.locations.append(watched)
+                if location in since:
+                    before = Reading.of(since[location]).content or NOTHING
+                    subscription.told[watched] = before.only(keys)
+        return fresh
+
+    def remove(self, subscription: Subscription) -> list[WatchedLocation]:
+        """Tell *subscription* no more; return what nobody watches any more."""
+        gone = []
+        with self._lock:
+            subscription.ended = True
+            self._quiet.drop(subscription)
+            subscription.pending.clear()
+            for watched in subscription.locations:
+                watched.wants.pop(subscription, None)
+                watched.forget_told(subscription)
+                if not watched.wants and self._drop(watched):
+                    gone.append(watched)
+        return gone
+
+    def first_looks(self, subscription: Subscription) -> list[Look]:
+        """Claim all that *subscription* wants, waiting for looks that are under way."""
+        with self._lock:
+            while any(each.asking for each in subscription.locations) and not self._closed:
+                self._landed.wait()
+            return list(self._claim(subscription.locations))
+
+    def hurry(self, watched: Iterable[WatchedLocation], *, settle: bool = True) -> None:
+        """Have *watched* looked at soon: something has happened there; without *settle* now."""
+        with self._lock:
+            now = self._now()
+            for each in watched:
+                if each.wants:
+                    each.event = now if each.event is None else each.event
+                    settled = self._timing.settled(each.event, now)
+                    self._looks.put(each, settled if settle else now)
+            self._wake()
+
+    def find(self, location: Location | None = None) -> list[WatchedLocation]:
+        """Return what is watched at *location*; all that is, if there is none."""
+        with self._lock:
+            if location is None:
+                return [each for source in self._sources.values() for each in _all(source)]
+            source = self._sources.get(location.provider)
+            watched = source.locations.get(location.path) if source else None
+            return [watched] if watched else []
+
+    def of_source(self, name: str) -> list[WatchedLocation]:
+        """Return what is watched of one provider."""
+        with self._lock:
+            source = self._sources.get(name)
+            return _all(source) if source else []
+
+    def step(self) -> Step:
+        """Claim what is due to be asked for, and who is to be told."""
+        with self._lock:
+            now = self._now()
+            if self._planned is not None and now - self._planned > _STANDSTILL:
+                self._recover(now - self._planned)
+            due: defaultdict[Source, list[WatchedLocation]] = defaultdict(list)
+            for watched in self._looks.pop_due(now):
+                if watched.asking:
+                    watched.missed = True
+                else:
+                    due[watched.source].append(watched)
+            looks = [look for source in due for look in self._due_looks(source, due[source], now)]
+            ready = [each for each in self._quiet.pop_due(now) if self._is_quiet(each, now)]
+            for each in ready:
+                each.busy = True
+            self._planned = self._next()
+            return Step(looks, ready)
+
+    def wait(self, longest: float | None = None) -> None:
+        """Wait until something is due, or was made due, or for *longest* seconds."""
+        with self._lock:
+            left = self.seconds_left()
+            waits = [each for each in (left, longest) if each is not None]
+            if not self._closed and (not waits or min(waits) > 0):
+                self._sooner.wait(min(waits, default=None))
+
+    def seconds_left(self) -> float | None:
+        """Return the seconds until something is due; nothing if nothing will be."""
+        with self._lock:
+            due = self._next()
+            return None if due is None else max(0.0, due - self._now())
+
+    def land(self, look: Look, answers: Answers) -> None:
+        """Take in the *answers* to a look that was claimed."""
+        readings = {location.path: Reading.of(answer) for location, answer in answers.items()}
+        notes: list[_Note] = []
+        with self._lock:
+            now, interval = self._now(), next(iter(look.locations.values())).source.interval
+            poll = now + self._timing.poll_wait(interval)  # One for all, who stay together so.
+            for path, watched in look.locations.items():
+                notes += self._take(watched, readings[path], now)
+                self._plan_next(watched, readings[path].data, now, poll)
+            self._landed.notify_all()
+            self._wake()
+        for level, message, *facts in notes:
+            _log.log(level, message, *facts)
+
+    def give_back(self, looks: Iterable[Look]) -> None:
+        """Have those of *looks* that did not land, since they were interrupted, made again."""
+        with self._lock:
+            for look in looks:
+                for watched in look.locations.values():
+                    if watched.asking and watched.look is look:
+                        watched.asking = False
+                        self._looks.put(watched, self._now())
+            self._landed.notify_all()
+
+    def take(self, subscription: Subscription) -> dict[Location, LocationChange]:
+        """Return what *subscription*, which is ready, is to be told now."""
+        with self._lock:
+            return {} if subscription.ended else subscription.take()
+
+    def told(self, subscription: Subscription) -> None:
+        """Have *subscription* free to be told more."""
+        with self._lock:
+            subscription.busy = False
+            if subscription.pending:
+                self._quiet.put(subscription, self._now() + self._timing.settle)
+                self._wake()
+
+    def health(self) -> dict[Location, LocationHealth]:
+        """Say how it is with each location."""
+        with self._lock:
+            now = self._now()
+            return {each.location: each.health(now, self._looks.date(each)) for each in self.find()}
+
+    def close(self) -> None:
+        """Have nothing due any more, and nobody wait."""
+        with self._lock:
+            self._closed = True
+            self._looks, self._quiet, self._planned = Agenda(), Agenda(), None
+            self._landed.notify_all()
+            self._sooner.notify_all()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
+    def _drop(self, watched: WatchedLocation) -> bool:
+        self._looks.drop(watched)
+        source = watched.source
+        if source.locations.get(watched.location.path) is not watched:
+            return False
+        del source.locations[watched.location.path]
+        if not source.locations:
+            self._sources.pop(source.name, None)
+        return True
+
+    def _due_looks(self, source: Source, due: list[WatchedLocation], now: float) -> Iterator[Look]:
+        """Claim *due*, and what is due soon and can go along, as far as the rate allows."""
+        asked = set(due)
+        for look in self._looks_at(source, due + self._along(source, asked, now)):
+            mine = [each for each in look.locations.values() if each in asked]
+            if not mine:
+                continue
+            wait = source.rate.wait(now) if source.provider.waits else 0.0
+            if wait:
+                for each in mine:
+                    self._looks.put(each, now + wait)
+                continue
+            self._mark(look)
+            yield look
+
+    def _along(
+        self, source: Source, asked: set[WatchedLocation], now: float
+    ) -> list[WatchedLocation]:
+        """Return what is polled soon anyway, and ask now for what is due in a moment."""
+        at_once = now + source.interval * _ALONG
+        soon = now + source.interval * (_ALONG_IN_BATCH if source.provider.waits else _ALONG)
+        along = []
+        for each in source.locations.values():
+            date = self._looks.date(each)
+            if each.asking or each.event is not None or each.failures or date is None:
+                continue
+            if date <= at_once:
+                asked.add(each)
+            if date <= soon:
+                along.append(each)
+        return along
+
+    def _claim(self, locations: Iterable[WatchedLocation]) -> Iterator[Look]:
+        by_source: defaultdict[Source, list[WatchedLocation]] = defaultdict(list)
+        for each in locations:
+            by_source[each.source].append(each)
+        for source, watched in by_source.items():
+            for look in self._looks_at(source, watched):
+                self._mark(look)
+                yield look
+
+    def _looks_at(self, source: Source, watched: Iterable[WatchedLocation]) -> Iterator[Look]:
+        by_path = {each.location.path: each for each in watched}
+        lookups = {path: each.keys() for path, each in by_path.items()}
+        for call in calls(source.provider, source.name, lookups):
+            yield Look(call, {path: by_path[path] for path in call.lookups})
+
+    def _mark(self, look: Look) -> None:
+        for each in look.locations.values():
+            self._looks.drop(each)
+            each.hurried = each.event is not None
+            each.asking, each.look, each.event, each.missed = True, look, None, False
+
+    def _take(self, watched: WatchedLocation, reading: Reading, now: float) -> list[_Note]:
+        was_failing, since = watched.failures, watched.failing_since
+        before, held = watched.content.digests, watched.unread
+        watched.asking = False
+        watched.take(reading, now)
+        for subscription, keys in watched.wants.items():
+            subscription.told.setdefault(watched, watched.content.only(keys))
+        if reading.content is not None and (held or watched.content.digests != before):
+            self._pend(watched, reading, now)
+        if watched.hurried:
+            for subscription in watched.wants:
+                if subscription.pending and not subscription.busy:
+                    self._quiet.put(subscription, now)
+        place = f"{watched.location.provider}:{shorten(watched.location.path)}"
+        if watched.error and not was_failing:
+            return [(logging.WARNING, _FAILS, place, watched.error)]
+        if was_failing and not watched.error:
+            return [(logging.INFO, _WORKS, place, now - since)]
+        return []
+
+    def _plan_next(
+        self, watched: WatchedLocation, data: ConfigData | None, now: float, poll: float
+    ) -> None:
+        """Have *watched* looked at again in time, unless an event has seen to that."""
+        interval = watched.source.interval
+        if not watched.wants:
+            return
+        if watched.missed:
+            self._looks.put(watched, now)
+        elif watched.failures:
+            self._looks.put(watched, now + self._timing.next_try(watched.failures, interval))
+        elif watched.event is None:
+            self._looks.put(watched, min(poll, now + self._timing.ttl_wait(data, interval)))
+
+    def _pend(self, watched: WatchedLocation, reading: Reading, now: float) -> None:
+        """Note who has to be told what was read, and when it will be quiet enough for that."""
+        for subscription in watched.wants:
+            if not subscription.differs(watched):
+                subscription.pending.discard(watched)
+                watched.forget_told(subscription)
+                continue
+            if not subscription.pending:
+                subscription.first = now
+            subscription.pending.add(watched)
+            watched.untold.add(subscription)
+            watched.data = reading.data
+            if not watched.hurried and not subscription.busy:
+                self._quiet.put(subscription, self._timing.settled(subscription.first, now))
+
+    def _is_quiet(self, subscription: Subscription, now: float) -> bool:
+        """Whether *subscription* can be told now; else it comes again when that may be."""
+        if subscription.busy or not subscription.pending:
+            return False
+        last = subscription.first + self._timing.settle_max
+        if now < last and any(each.is_moving for each in subscription.locations):
+            self._quiet.put(subscription, last)
+            return False
+        return True
+
+    def _recover(self, late: float) -> None:
+        """Look at everything again: this process stood still, and who knows what it missed."""
+        _log.warning("the watcher stood still for %.0f s: all is looked at again", late)
+        self.hurry(self.find(), settle=False)
+
+    def _next(self) -> float | None:
+        dates = [date for date in (self._looks.next(), self._quiet.next()) if date is not None]
+        return min(dates, default=None)
+
+    def _wake(self) -> None:
+        """Have who waits look at the time again, if something is due before they would."""
+        due = self._next()
+        if due is not None and (self._planned is None or due < self._planned):
+            self._planned = due
+            self._sooner.notify_all()
+
+
+def _all(source: Source) -> list[WatchedLocation]:
+    return list(source.locations.values())
