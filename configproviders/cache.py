@@ -10,56 +10,22 @@ from __future__ import annotations
 import random
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from .cache_entry import Ask, Entry, Terms, split_ttl, with_ttl
 from .cache_memory import Fetch, Memory, Outcome
-from .config_def import MILLISECONDS, Alias, ConfigDef, ConfigKey
+from .cache_settings import CACHE_DEF, DEFAULT_TTL, MAX_STALE, NEGATIVE_TTL
+from .config_def import ConfigDef
 from .data import Answer, ConfigData, checked
 from .errors import ConfigException, plugin_failure
-from .provider import ConfigProvider
-
-if TYPE_CHECKING:
-    from .data import ConfigChangeCallback
+from .provider import Changed, ConfigProvider
 
 Lookups = Mapping[str, Collection[str] | None]
 _Call = Callable[[Lookups], Mapping[str, Answer]]
 
 _EARLY = 0.8  # The part of the TTL that no refresh disturbs.
-
-_DEFAULT_TTL = ConfigKey(
-    "secret.default.ttl.ms",
-    MILLISECONDS,
-    timedelta(0),
-    "high",
-    "How long a value is kept if neither its reference (?ttl=) nor the backend says so; 0 asks"
-    " the backend every time.",
-    (
-        Alias("secret.default.ttl", "Lenses"),
-        Alias("secret.ttl.ms", "csid, jcustenborder"),
-        Alias("vault.secret.minimum.ttl.ms", "jcustenborder"),
-    ),
-)
-_MAX_STALE = ConfigKey(
-    "max.stale.ms",
-    MILLISECONDS,
-    timedelta(0),
-    "medium",
-    "How long after its TTL a value is served, marked as stale, while the backend cannot be"
-    " reached; 0 never.",
-)
-_NEGATIVE_TTL = ConfigKey(
-    "negative.ttl.ms",
-    MILLISECONDS,
-    timedelta(seconds=1),
-    "low",
-    "How long it is remembered that a path or key is missing or refused; 0 asks every time.",
-)
-CACHE_DEF = ConfigDef((_DEFAULT_TTL, _MAX_STALE, _NEGATIVE_TTL))
-"""The settings of a cache, which stand among those of the provider it is around."""
 
 
 def with_cache(provider: ConfigProvider, settings: Mapping[str, object]) -> ConfigProvider:
@@ -70,8 +36,8 @@ def with_cache(provider: ConfigProvider, settings: Mapping[str, object]) -> Conf
     """
     own = _names(provider.config_def)
     of_cache = {name: settings[name] for name in settings if name in _names(CACHE_DEF) - own}
-    default_ttl, max_stale = _DEFAULT_TTL.read(of_cache), _MAX_STALE.read(of_cache)
-    negative_ttl = _NEGATIVE_TTL.read(of_cache)
+    default_ttl, max_stale = DEFAULT_TTL.read(of_cache), MAX_STALE.read(of_cache)
+    negative_ttl = NEGATIVE_TTL.read(of_cache)
     provider.configure({name: settings[name] for name in settings if name not in of_cache})
     if not (default_ttl or max_stale):
         return provider
@@ -99,6 +65,7 @@ class CachingConfigProvider(ConfigProvider):
     * A missing or refused path or key is remembered for *negative_ttl*.
     * If the backend cannot be reached (:class:`ProviderUnavailable`), a value is served for
       *max_stale* after its TTL, marked as stale, and the backend is asked once a second.
+    * A watcher looks past all this by :meth:`refresh`, and what it finds is there for all.
 
     Thread-safe. It closes the provider it is around. What it keeps is forgotten when its time is
     over, at the next call that is no hit.
@@ -112,7 +79,7 @@ class CachingConfigProvider(ConfigProvider):
         *,
         default_ttl: timedelta | None = None,
         max_stale: timedelta = timedelta(0),
-        negative_ttl: timedelta = _NEGATIVE_TTL.default,
+        negative_ttl: timedelta = NEGATIVE_TTL.default,
         clock: Callable[[], float] = time.monotonic,
         jitter: Callable[[], float] = random.random,
     ) -> None:
@@ -144,37 +111,43 @@ class CachingConfigProvider(ConfigProvider):
 
     def get_many(self, lookups: Lookups) -> dict[str, Answer]:
         """Return what :meth:`get` returns or raises for each; the provider is asked once."""
-        answers: dict[str, Answer] = {}
-        asks = []
+        asks, answers = _split(lookups)
+        missing = []
         now = self._clock()
-        for path, keys in lookups.items():
-            try:
-                ask = Ask.of(path, keys)
-            except ConfigException as error:
-                answers[path] = error
-                continue
+        for ask in asks:
             known = self._memory.find(ask, now)
             if known is None:
-                asks.append(ask)
+                missing.append(ask)
             else:
-                answers[path] = known
-        return answers | self._find(asks, self._provider.get_many)
+                answers[ask.path] = known
+        return answers | self._find(missing, self._provider.get_many)
+
+    def refresh(self, lookups: Lookups) -> dict[str, Answer]:
+        """Return what the provider says now; what is remembered is replaced by it.
+
+        A call that is under way may have missed what the caller heard of: it is waited for, and
+        another one made. If that fails, the answer is what :meth:`get` would serve, marked as
+        stale even within its TTL, or else the error.
+        """
+        asks, answers = _split(lookups, anew=True)
+        self._memory.let_land({ask.location for ask in asks})
+        return answers | self._find(asks, self._provider.refresh)
 
     def batches(self, paths: Collection[str]) -> list[Collection[str]]:
         """Return what is known in one group, and all else as the provider groups it."""
-        known = []
-        spellings: defaultdict[str, list[str]] = defaultdict(list)
         now = self._clock()
-        for path in paths:
-            location, ttl = _lenient_split(path)
-            if self._memory.find(Ask(path, location, ttl, ()), now):
-                known.append(path)
-            else:
-                spellings[location].append(path)
-        batches: list[Collection[str]] = [known] if known else []
-        for batch in self._provider.batches(spellings.keys()) if spellings else ():
-            batches += [[path for location in batch for path in spellings[location]]]
-        return batches
+        known = {
+            path: None
+            for path in paths
+            if self._memory.find(Ask(path, *_lenient_split(path), ()), now)
+        }
+        others = [path for path in paths if path not in known]
+        groups = self._grouped(others, self._provider.batches)
+        return [list(known), *groups] if known else groups
+
+    def refresh_batches(self, paths: Collection[str]) -> list[Collection[str]]:
+        """Return *paths* as the provider groups them for its own :meth:`refresh`."""
+        return self._grouped(paths, self._provider.refresh_batches)
 
     def locate(self, path: str, key: str) -> tuple[str, str]:
         """Return what the provider makes of it; the option ``ttl`` of either ends at the path."""
@@ -197,6 +170,18 @@ class CachingConfigProvider(ConfigProvider):
                 locations.add(split_ttl(self.locate(path, key)[0])[0])
         self._memory.forget(locations)
         self._provider.invalidate(path)
+
+    def _grouped(
+        self,
+        paths: Collection[str],
+        batches: Callable[[Collection[str]], Iterable[Collection[str]]],
+    ) -> list[Collection[str]]:
+        """Return *paths* as the provider has *batches* of what they are without TTLs."""
+        spellings: defaultdict[str, list[str]] = defaultdict(list)
+        for path in paths:
+            spellings[_lenient_split(path)[0]].append(path)
+        groups = batches(spellings.keys()) if spellings else ()
+        return [[path for location in group for path in spellings[location]] for group in groups]
 
     def _find(self, asks: list[Ask], call: _Call) -> dict[str, Answer]:
         """Answer each of *asks* from memory, by *call*, or by waiting for who is ahead."""
@@ -276,6 +261,15 @@ class CachingConfigProvider(ConfigProvider):
     def values_outlive_it(self, outlive: bool) -> None:
         self._provider.values_outlive_it = outlive
 
+    @property
+    def poll_interval(self) -> timedelta | None:
+        """As of the provider, and handed through to it."""
+        return self._provider.poll_interval
+
+    @poll_interval.setter
+    def poll_interval(self, interval: timedelta | None) -> None:
+        self._provider.poll_interval = interval
+
     def configure(self, configs: Mapping[str, object]) -> None:
         """Configure the provider."""
         self._provider.configure(configs)
@@ -287,25 +281,38 @@ class CachingConfigProvider(ConfigProvider):
             keys[split_ttl(path)[0]].update(wanted)
         return self._provider.policy(keys, online=online)
 
-    def subscribe(self, path: str, keys: Collection[str], callback: ConfigChangeCallback) -> None:
-        """Subscribe to the provider, which calls back with *path* less its TTL."""
-        self._provider.subscribe(split_ttl(path)[0], keys, callback)
+    def files(self, path: str) -> Collection[str]:
+        """As the provider, for *path* less its TTL."""
+        return self._provider.files(_lenient_split(path)[0])
 
-    def unsubscribe(self, path: str, keys: Collection[str], callback: ConfigChangeCallback) -> None:
-        """Undo a :meth:`subscribe`."""
-        self._provider.unsubscribe(split_ttl(path)[0], keys, callback)
+    def listen(self, changed: Changed) -> Callable[[], None] | None:
+        """As the provider, whose events concern a path whatever its TTL."""
 
-    def unsubscribe_all(self) -> None:
-        """Undo every :meth:`subscribe`."""
-        self._provider.unsubscribe_all()
+        def less_ttl(concerns: Callable[[str], bool]) -> None:
+            changed(lambda path: concerns(_lenient_split(path)[0]))
+
+        return self._provider.listen(less_ttl)
 
     def close(self) -> None:
-        """Forget everything, and close the provider."""
+        """End all subscriptions, forget everything, and close the provider."""
+        self.unsubscribe_all()
         self.invalidate()
         self._provider.close()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._provider!r})"
+
+
+def _split(lookups: Lookups, *, anew: bool = False) -> tuple[list[Ask], dict[str, Answer]]:
+    """Return the questions of *lookups*, and an error for each path that makes none."""
+    asks = []
+    errors: dict[str, Answer] = {}
+    for path, keys in lookups.items():
+        try:
+            asks.append(Ask.of(path, keys, anew=anew))
+        except ConfigException as error:
+            errors[path] = error
+    return asks, errors
 
 
 def _lenient_split(text: str) -> tuple[str, timedelta | None]:

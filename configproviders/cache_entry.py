@@ -35,17 +35,21 @@ Keys = frozenset[str] | None
 
 
 class Ask(NamedTuple):
-    """One question: the path as it was given, without its TTL, the TTL, and the keys."""
+    """One question: the path as it was given, without its TTL, the TTL, and the keys.
+
+    With ``anew`` nothing that was fetched before it was asked is an answer.
+    """
 
     path: str
     location: str
     ttl: timedelta | None
     keys: Collection[str] | None
+    anew: bool = False
 
     @classmethod
-    def of(cls, path: str, keys: Collection[str] | None) -> Ask:
+    def of(cls, path: str, keys: Collection[str] | None, *, anew: bool = False) -> Ask:
         """Take the TTL from *path*; raise :class:`ConfigException` if it is no number."""
-        return cls(path, *split_ttl(path), keys)
+        return cls(path, *split_ttl(path), keys, anew)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,8 @@ class Entry:
         """Return what answers *ask* although *error* came of asking for more.
 
         A value within its TTL does, and a stale one if nobody could be reached. A refusal does not
-        let the old value stand. A key without a value has *error* for its reason.
+        let the old value stand. A key without a value has *error* for its reason. To who asks anew
+        each of them is stale.
         """
         values = self._values(ask.keys)
         lost = self._lost(ask.keys)
@@ -117,7 +122,8 @@ class Entry:
         if stale and not (isinstance(error, ProviderUnavailable) and left + terms.max_stale > 0):
             return None
         until = timedelta(seconds=max(self.retry - now, 0) if stale else left)
-        return self._with(values, until, {key: again(error) for key in lost}, stale=stale)
+        errors = {key: again(error) for key in lost}
+        return self._with(values, until, errors, stale=stale or ask.anew)
 
     def kept_for(self, asks: Iterable[Ask], terms: Terms) -> float:
         """Return for how many seconds this may be of use to those who *ask* as these do."""

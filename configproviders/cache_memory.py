@@ -27,9 +27,10 @@ RETRY_SECONDS = 1.0
 
 @dataclass(eq=False, slots=True)
 class Fetch:
-    """A call under way for one location, by who claimed it for *asks*."""
+    """A call under way for one location, by who claimed it for *asks*; it may be made *anew*."""
 
     known: Entry | None
+    anew: bool = False
     asks: list[Ask] = field(default_factory=list)
     flight: Flight[Entry | ConfigException | None] = field(default_factory=Flight)
 
@@ -43,6 +44,16 @@ class Fetch:
             return self.wanted()
         found = None if self.known.asked is None else self.known.data.data.keys()
         return _union((self.wanted(), found))
+
+    def answers(self, error: ConfigException, ask: Ask) -> bool:
+        """Whether *error*, which came of it, is an answer to *ask* too.
+
+        What is known is given up for a refusal that came anew, so it has to be of what is wanted:
+        if it may be of a key that is known and no more, it answers nobody.
+        """
+        asked = self.keys() if self.anew and is_refusal(error) else self.wanted()
+        claimed = any(ask is each for each in self.asks)
+        return concerns(error, asked, ask._replace(keys=self.wanted()) if claimed else ask)
 
 
 def _union(each: Iterable[Collection[str] | None]) -> Keys:
@@ -86,7 +97,8 @@ class Memory:
     ) -> tuple[dict[str, Answer], dict[str, Fetch], list[tuple[Ask, Fetch]]]:
         """Return answers to *asks*, what the caller has to fetch, and which ask waits for what.
 
-        What another caller fetches is waited for and not fetched.
+        What another caller fetches is waited for and not fetched. Who asks anew waits for who
+        does so too, and passes all others: what is under way to them will not be remembered.
         """
         answers: dict[str, Answer] = {}
         mine: dict[str, Fetch] = {}
@@ -94,18 +106,27 @@ class Memory:
         with self._lock:
             for ask in asks:
                 if ask.location not in mine:
-                    answer = self.find(ask, now)
+                    answer = None if ask.anew else self.find(ask, now)
                     if answer is not None:
                         answers[ask.path] = answer
                         continue
-                    if ask.location not in self._under_way:
-                        fetch = Fetch(self._entries.get(ask.location))
+                    ahead = self._under_way.get(ask.location)
+                    if ahead is None or (ask.anew and not ahead.anew):
+                        fetch = Fetch(self._entries.get(ask.location), ask.anew)
                         mine[ask.location] = self._under_way[ask.location] = fetch
                 fetch = self._under_way[ask.location]
                 if ask.location in mine:
                     fetch.asks.append(ask)
                 waiting.append((ask, fetch))
         return answers, mine, waiting
+
+    def let_land(self, locations: Iterable[str]) -> None:
+        """Wait for what is under way to *locations*."""
+        with self._lock:
+            ahead = [self._under_way.get(location) for location in locations]
+        for fetch in ahead:
+            if fetch is not None:
+                fetch.flight.wait()
 
     def land(
         self, mine: Mapping[str, Fetch], outcomes: Mapping[str, Outcome], now: float
@@ -157,7 +178,7 @@ class Memory:
             return None
         if isinstance(outcome, Entry):
             return outcome.answer(ask, now, self._terms)
-        if not concerns(outcome, fetch.wanted(), ask):
+        if not fetch.answers(outcome, ask):
             return None
         entry = self._entries.get(ask.location)
         kept = None if entry is None else entry.despite(outcome, ask, now, self._terms)
@@ -169,8 +190,12 @@ class Memory:
         was_failing = known is not None and known.failure is not None
         if isinstance(outcome, Entry):
             if not outcome.data.stale:  # Else it is no newer than what is known.
-                end = outcome.fetched + outcome.kept_for(fetch.asks, self._terms)
-                self._entries.put(location, outcome, max(end, self._entries.end(location)))
+                end, kept_until = outcome.fetched, self._entries.end(location)
+                end += outcome.kept_for(fetch.asks, self._terms)
+                if known and fetch.anew and kept_until > now:  # For whom that was kept, this is.
+                    kept_until += outcome.fetched - known.fetched
+                self._entries.put(location, outcome, max(end, kept_until))
+                self._permit(location, fetch)
             return was_failing
         if is_refusal(outcome):
             self._refuse(location, fetch, outcome, now)
@@ -181,11 +206,18 @@ class Memory:
         self._entries.put(location, failing, self._entries.end(location))
         return not was_failing
 
+    def _permit(self, location: str, fetch: Fetch) -> None:
+        refusal = self._refusals.get(location)
+        if refusal is not None and refusal.answers(Ask(location, location, None, fetch.keys())):
+            self._refusals.pop(location)
+
     def _refuse(self, location: str, fetch: Fetch, error: ConfigException, now: float) -> None:
         wanted, until = fetch.wanted(), now + self._terms.negative_ttl
-        self._refusals.put(location, Refusal(again(error), wanted, until), until)
         # Of more keys than were wanted, it may be one that was not wanted before.
-        if concerns(error, fetch.keys(), Ask(location, location, None, wanted)):
+        certain = concerns(error, fetch.keys(), Ask(location, location, None, wanted))
+        if certain or not fetch.anew:
+            self._refusals.put(location, Refusal(again(error), wanted, until), until)
+        if certain or fetch.anew:
             self._entries.pop(location)
 
 

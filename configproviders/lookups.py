@@ -17,6 +17,7 @@ LOOKUP_CONCURRENCY = 16
 
 Lookups = Mapping[str, Collection[str] | None]
 Answers = dict[Location, Answer]
+_Batches = Callable[[Collection[str]], Iterable[Collection[str]]]
 
 
 class Call(NamedTuple):
@@ -47,10 +48,12 @@ class Call(NamedTuple):
 
 def calls(provider: ConfigProvider, name: str, lookups: Lookups) -> list[Call]:
     """Return the calls that *lookups* come to, as *provider* batches them."""
-    return [
-        Call(provider, name, {path: lookups[path] for path in batch})
-        for batch in _batches(provider, lookups)
-    ]
+    return _calls(provider, name, lookups, provider.batches)
+
+
+def refresh_calls(provider: ConfigProvider, name: str, lookups: Lookups) -> list[Call]:
+    """Return the calls that *lookups* come to, if they go to the backend itself."""
+    return _calls(provider, name, lookups, provider.refresh_batches)
 
 
 def ask_all(
@@ -81,10 +84,17 @@ def _together(
             yield from asked.items()
 
 
-def _batches(provider: ConfigProvider, lookups: Lookups) -> Iterable[Collection[str]]:
-    """Return the paths as *provider* batches them, each of them once whatever it says."""
+def _calls(provider: ConfigProvider, name: str, lookups: Lookups, batches: _Batches) -> list[Call]:
+    return [
+        Call(provider, name, {path: lookups[path] for path in batch})
+        for batch in _each_once(lookups, batches)
+    ]
+
+
+def _each_once(lookups: Lookups, batched: _Batches) -> Iterable[Collection[str]]:
+    """Return the paths as they are *batched*, each of them once whatever the provider says."""
     try:
-        batches = [dict.fromkeys(batch) for batch in provider.batches(lookups.keys())]
+        batches = [dict.fromkeys(batch) for batch in batched(lookups.keys())]
     except Exception:  # noqa: BLE001  The border around a plugin; get_many may still work.
         batches = []
     if Counter(chain.from_iterable(batches)) != Counter(lookups.keys()):

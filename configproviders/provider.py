@@ -106,6 +106,10 @@ class ConfigProvider(ABC):
         """
         return self.get_many(lookups)
 
+    def refresh_batches(self, paths: Collection[str]) -> Iterable[Collection[str]]:
+        """Return *paths* as :meth:`batches`, for :meth:`refresh`; by default they are the same."""
+        return self.batches(paths)
+
     def invalidate(self, path: str | None = None) -> None:
         """Forget what is kept of *path*, or of all: a value of it was refused where it was used."""
 

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from datetime import timedelta
 from typing import TypeVar
 
+from .config_def import MILLISECONDS, SECONDS, Alias, ConfigKey, ConfigType
 from .errors import ConfigException, there_is
 from .provider import ConfigProvider
 
 V = TypeVar("V")
+W = TypeVar("W")
 
 SETTING = "config.providers"
 ENTRY_POINTS = "configproviders.providers"
@@ -47,6 +50,27 @@ JAVA_CLASSES = {
 }
 
 
+def _more_than_none(unit: ConfigType[timedelta]) -> ConfigType[timedelta]:
+    def parse(text: str) -> timedelta:
+        if time := unit.parse(text):
+            return time
+        raise ValueError("write 1 or more")
+
+    return ConfigType(unit.name, parse)
+
+
+POLL_INTERVAL = ConfigKey(
+    "poll.interval.ms",
+    _more_than_none(MILLISECONDS),
+    None,
+    "medium",
+    "How often what somebody subscribes to is asked for again, to see whether it changed; else as"
+    " often as the watcher does.",
+    (Alias("polling.interval.seconds", "csid", _more_than_none(SECONDS)),),
+)
+"""A setting of any provider, of which the provider itself learns nothing."""
+
+
 def split_settings(configs: Mapping[str, V]) -> tuple[dict[str, V], dict[str, V]]:
     """Return the ``config.providers…`` entries of *configs*, and all the others.
 
@@ -67,8 +91,9 @@ def load_providers(configs: Mapping[str, object]) -> dict[str, ConfigProvider]:
     a short name (``file``), an entry point of the group ``configproviders.providers``,
     ``package.module:Class``, or the Java name of one of Kafka's providers. What stands under
     ``config.providers.<name>.param.`` is handed to :meth:`ConfigProvider.configure`, but for what
-    asks for a cache around it (``secret.default.ttl.ms``, ``max.stale.ms``, ``negative.ttl.ms``).
-    All other entries are left alone.
+    asks for a cache around it (``secret.default.ttl.ms``, ``max.stale.ms``, ``negative.ttl.ms``)
+    and for what a watcher reads: ``poll.interval.ms`` becomes the provider's ``poll_interval``.
+    A provider that has one of these settings itself gets it. All other entries are left alone.
 
     Raises :class:`ConfigException`, after closing the providers already made, for a class that is
     missing or cannot be used, and for a ``config.provider…`` entry that belongs to none of the
@@ -154,7 +179,10 @@ def _load(name: str, configs: Mapping[str, object], made: ExitStack) -> ConfigPr
     try:
         provider = find_class(str(class_name).strip())()
         made.callback(_close, provider)
+        interval = _poll_interval(settings, provider)
         provider = with_cache(provider, settings)
+        if interval is not None:
+            provider.poll_interval = interval
     except ConfigException as error:
         raise ConfigException(f"provider {name!r}: {error}") from error
     except Exception as error:  # The border around a plugin; its text may hold a setting.
@@ -162,6 +190,17 @@ def _load(name: str, configs: Mapping[str, object], made: ExitStack) -> ConfigPr
             f"provider {name!r}: {class_name} cannot be set up: {type(error).__name__}"
         ) from error
     return provider
+
+
+def _poll_interval(settings: dict[str, object], provider: ConfigProvider) -> timedelta | None:
+    """Take the setting out of *settings* and read it, unless *provider* has it itself."""
+    own = {name for key in provider.config_def for name in _spellings(key)}
+    names = [name for name in _spellings(POLL_INTERVAL) if name in settings and name not in own]
+    return POLL_INTERVAL.read({name: settings.pop(name) for name in names})
+
+
+def _spellings(key: ConfigKey[V, W]) -> list[str]:
+    return [key.name, *(alias.name for alias in key.aliases)]
 
 
 def _close(provider: ConfigProvider) -> None:

@@ -69,14 +69,8 @@ class Backend(ConfigProvider):
     def policy(self, lookups: Mapping[str, Collection[str]], *, online: bool = False) -> str:
         return f"{sorted(lookups)} {online}"
 
-    def subscribe(self, path: str, keys: Collection[str], callback: object) -> None:
-        self.seen.append(("subscribe", path))
-
-    def unsubscribe(self, path: str, keys: Collection[str], callback: object) -> None:
-        self.seen.append(("unsubscribe", path))
-
-    def unsubscribe_all(self) -> None:
-        self.seen.append("unsubscribe_all")
+    def files(self, path: str) -> list[str]:
+        return [f"/run/{path}"]
 
     def close(self) -> None:
         self.seen.append("close")

@@ -133,6 +133,17 @@ def test_a_refusal_of_one_key_is_no_answer_to_who_waits_for_another() -> None:
     assert others[0].result(timeout=30).data == {"a": "2"}
 
 
+def test_one_location_asked_for_twice_at_once_has_one_refusal() -> None:
+    backend = Backend()
+    backend.refused = {"b"}
+    cache = cached(backend)
+
+    answers = cache.get_many({"x": {"a"}, "x?ttl=1000": {"b"}})
+
+    assert [type(answer) for answer in answers.values()] == [LookupDenied, LookupDenied]
+    assert backend.calls == [{"x": {"a", "b"}}]
+
+
 def test_who_is_overtaken_before_the_claim_is_answered_from_memory() -> None:
     backend = Backend()
     ticks: list[Callable[[], object]] = []

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 from cache_backend import MINUTE, Backend, Spelling, cached
 
-from configproviders import ConfigData, ConfigException
+from configproviders import ConfigException
 from configproviders.cache import CACHE_DEF, CachingConfigProvider, with_cache
 from configproviders.config_def import ConfigDef
 from configproviders.path_options import split_options
+from configproviders.provider import Changed
 from configproviders.testing import FakeClock
 
 
@@ -80,22 +82,46 @@ def test_all_else_is_the_providers() -> None:
     backend = Backend()
     cache = cached(backend)
 
-    def callback(path: str, data: ConfigData) -> None:
-        raise AssertionError
-
     cache.configure({"address": "there"})
-    cache.subscribe("x?ttl=5", {"a"}, callback)
-    cache.unsubscribe("x?ttl=5", {"a"}, callback)
-    cache.unsubscribe_all()
     cache.values_outlive_it = True
+    cache.poll_interval = MINUTE
     cache.close()
 
-    heard = ["unsubscribe_all", "close"]
-    assert backend.seen == [{"address": "there"}, ("subscribe", "x"), ("unsubscribe", "x"), *heard]
+    assert backend.seen == [{"address": "there"}, "close"]
     assert cache.config_def is backend.config_def
     assert (cache.waits, cache.wrapped) == (True, backend)
     assert (cache.values_outlive_it, backend.values_outlive_it) == (True, True)
+    assert (cache.poll_interval, backend.poll_interval) == (MINUTE, MINUTE)
+    assert list(cache.files("x?ttl=5")) == list(cache.files("x")) == ["/run/x"]
     assert cache.policy({"x?ttl=5": {"a"}, "x": {"b"}}, online=True) == "['x'] True"
+
+
+def test_an_event_of_the_provider_concerns_a_path_whatever_its_ttl() -> None:
+    class Telling(Backend):
+        def listen(self, changed: Changed) -> Callable[[], None]:
+            changed(lambda path: path == "x")
+            return self.close
+
+    backend = Telling()
+    heard: list[Callable[[str], bool]] = []
+
+    end = cached(backend).listen(heard.append)
+
+    assert [path for path in ("x", "x?ttl=5", "y", "y?ttl=5") if heard[0](path)] == ["x", "x?ttl=5"]
+    assert end == backend.close
+    assert cached(Backend()).listen(heard.append) is None
+
+
+def test_subscriptions_end_before_the_provider_is_closed() -> None:
+    class Subscribed(CachingConfigProvider):
+        def unsubscribe_all(self) -> None:
+            backend.seen.append("unsubscribe_all")
+
+    backend = Backend()
+
+    Subscribed(backend).close()
+
+    assert backend.seen == ["unsubscribe_all", "close"]
 
 
 def test_nothing_is_kept_after_close() -> None:

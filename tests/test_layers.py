@@ -12,7 +12,8 @@ import configproviders
 FLOORS = [
     ["errors", "data", "properties", "formats", "fields", "path_options", "reference"],  # words
     ["config_def", "provider", "plan"],  # contracts and decisions
-    ["lookups", "transformer", "single_flight", "cache_entry", "cache_memory", "cache"],  # doing
+    ["lookups", "transformer", "single_flight"],  # doing
+    ["cache_settings", "cache_entry", "cache_memory", "cache"],
     ["providers._allowed_paths", "providers._files"],
     ["providers.env", "providers.file", "providers.directory"],
     ["providers.vault.settings", "providers.vault.lifetimes", "providers.vault.health"],

@@ -14,7 +14,7 @@ import pytest
 import configproviders
 from configproviders.cache import CACHE_DEF
 from configproviders.config_def import ConfigKey
-from configproviders.registry import SHORT_NAMES, find_class
+from configproviders.registry import POLL_INTERVAL, SHORT_NAMES, find_class
 
 TOP = Path(__file__).parent.parent
 README = (TOP / "README.md").read_text()
@@ -97,7 +97,7 @@ def settings_table() -> list[str]:
     for name in SHORT_NAMES:
         for key in find_class(name).config_def:
             owners.setdefault(key, []).append(name)
-    for key in CACHE_DEF:
+    for key in (*CACHE_DEF, POLL_INTERVAL):
         owners[key] = ["any"]
     return [
         f"| `{key.name}` | {', '.join(names)} | {shown(key.default)} | {key.doc} | {others(key)} |"

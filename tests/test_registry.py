@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from datetime import timedelta
 
 import pytest
 
@@ -16,8 +17,10 @@ from configproviders import (
     VaultConfigProvider,
     load_providers,
 )
+from configproviders.config_def import ConfigDef
 from configproviders.registry import (
     JAVA_CLASSES,
+    POLL_INTERVAL,
     SHORT_NAMES,
     find_class,
     open_providers,
@@ -50,6 +53,13 @@ class Recording(ConfigProvider):
         type(self).closed += 1
 
 
+class Polled(Recording):
+    """Has a setting of its own for what others leave to the registry."""
+
+    config_def = ConfigDef((POLL_INTERVAL,))
+    poll_interval = timedelta(days=1)
+
+
 class Failing(Recording):
     def configure(self, configs: Mapping[str, object]) -> None:
         raise RuntimeError(f"the token {configs['token']} is wrong")
@@ -58,6 +68,11 @@ class Failing(Recording):
 def declare(**classes: str) -> dict[str, str]:
     settings = {f"config.providers.{name}.class": value for name, value in classes.items()}
     return {"config.providers": " , ".join(classes), **settings}
+
+
+def load(name: str, **settings: str) -> ConfigProvider:
+    params = {f"config.providers.p.param.{key}": value for key, value in settings.items()}
+    return load_providers(declare(p=name) | params)["p"]
 
 
 @pytest.mark.parametrize("name", sorted(SHORT_NAMES))
@@ -179,6 +194,49 @@ def test_a_bad_setting_names_provider_and_setting() -> None:
         ConfigException, match=r"provider 'f': no setting named 'alowed.paths'; did"
     ):
         load_providers(settings)
+
+
+@pytest.mark.parametrize(
+    "setting", [{"poll.interval.ms": "300000"}, {"polling.interval.seconds": "300"}]
+)
+@pytest.mark.parametrize("name", ["file", "secretsmanager", f"{HERE}Recording"])
+@pytest.mark.parametrize("cache", [{}, {"secret.default.ttl.ms": "5"}])
+def test_any_provider_can_be_told_how_often_to_poll_it(
+    name: str, setting: dict[str, str], cache: dict[str, str]
+) -> None:
+    provider = load(name, **setting, **cache)
+
+    assert provider.poll_interval == timedelta(minutes=5)
+    provider.close()
+
+
+def test_how_often_to_poll_is_for_the_watcher_to_say_if_no_setting_does() -> None:
+    assert load("file").poll_interval is None
+
+
+def test_how_often_to_poll_is_no_setting_of_the_provider_unless_it_has_one() -> None:
+    setting = {"poll.interval.ms": "5"}
+
+    without, having = (load(f"{HERE}{name}", **setting) for name in ("Recording", "Polled"))
+
+    assert isinstance(without, Recording)
+    assert without.settings == {}
+    assert isinstance(having, Recording)
+    assert (having.settings, having.poll_interval) == (setting, timedelta(days=1))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"poll.interval.ms": "0"}, "'poll.interval.ms' is not a number of milliseconds: write 1"),
+        ({"poll.interval.ms": "-5"}, "'poll.interval.ms' is not a number of milliseconds: write"),
+        ({"polling.interval.seconds": "0"}, "'polling.interval.seconds' is not a number of sec"),
+        ({"poll.interval.ms": "5", "polling.interval.seconds": "5"}, "differ: keep one"),
+    ],
+)
+def test_an_interval_that_is_none_is_an_error(settings: dict[str, str], message: str) -> None:
+    with pytest.raises(ConfigException, match=f"provider 'p': setting.*{message}"):
+        load("file", **settings)
 
 
 def test_config_providers_must_be_text() -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from ..data import Answer, ConfigData
 from ..errors import shorten
-from ..lookups import Answers, Call, calls
+from ..lookups import Answers, Call, refresh_calls
 from ..plan import Location
 from .agenda import Agenda
 from .change import LocationChange, LocationHealth
@@ -28,6 +28,7 @@ _log = logging.getLogger(__name__)
 _FAILS = "%s cannot be read, which is tried again and again: %s"
 _WORKS = "%s can be read again, after %.0f s"
 _STANDSTILL = 5.0
+_LONGEST_WAIT = 3600.0
 _ALONG, _ALONG_IN_BATCH = 0.02, 0.2  # Parts of the poll interval.
 
 _Note = tuple[int, str, str, object]
@@ -161,7 +162,7 @@ class WatchState:
             left = self.seconds_left()
             waits = [each for each in (left, longest) if each is not None]
             if not self._closed and (not waits or min(waits) > 0):
-                self._sooner.wait(min(waits, default=None))
+                self._sooner.wait(min([*waits, _LONGEST_WAIT]))
 
     def seconds_left(self) -> float | None:
         """Return the seconds until something is due; nothing if nothing will be."""
@@ -280,7 +281,7 @@ class WatchState:
     def _looks_at(self, source: Source, watched: Iterable[WatchedLocation]) -> Iterator[Look]:
         by_path = {each.location.path: each for each in watched}
         lookups = {path: each.keys() for path, each in by_path.items()}
-        for call in calls(source.provider, source.name, lookups):
+        for call in refresh_calls(source.provider, source.name, lookups):
             yield Look(call, {path: by_path[path] for path in call.lookups})
 
     def _mark(self, look: Look) -> None:

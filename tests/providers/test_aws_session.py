@@ -330,7 +330,7 @@ def test_a_wrong_setting_is_an_error(settings: dict[str, str], message: str) -> 
     "settings",
     [
         {"aws.auth.method": "DEFAULT", "file.dir": "/tmp", "file.write": "false"},
-        {"polling.enabled": "true", "polling.interval.seconds": "300", "thread.count": "3"},
+        {"polling.enabled": "true", "thread.count": "3"},
         {"retry.count": "3", "retry.interval.seconds": "10", "timeout.seconds": "30"},
         {"region": "eu-west-1", "endpoint": "http://localhost", "NotFoundStrategy": "ignore"},
         {"region_name": "eu-west-1", "profile_name": "a", "role_arn": ROLE},

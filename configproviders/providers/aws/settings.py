@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from ...config_def import (
@@ -21,6 +21,7 @@ from ...config_def import (
 )
 from ...errors import ConfigException
 from .arn import NAME_CHARACTER
+from .queue_url import QueueUrl
 
 _REGION = ConfigKey(
     "aws.region",
@@ -130,10 +131,17 @@ _TIMEOUT = ConfigKey(
     "No attempt starts after that time; each attempt waits for an equal share of it.",
     (Alias("timeout.seconds", "csid", SECONDS),),
 )
-
+_QUEUE = ConfigKey(
+    "aws.events.queue.url",
+    ConfigType("URL of a queue", QueueUrl.parse),
+    None,
+    "low",
+    "URL of an SQS queue of this provider's own, in this process alone, that receives EventBridge"
+    " events of changed secrets or parameters; they are deleted from it. A watcher looks again when"
+    " one comes, and does not wait for the next poll.",
+)
 
 _FILES = "no secret is written to a file here"
-_POLLING = "changes are noticed by who asks again, not here"
 
 KEYS: tuple[ConfigKey[object, object], ...] = (
     _REGION,
@@ -150,10 +158,10 @@ KEYS: tuple[ConfigKey[object, object], ...] = (
     _NOT_FOUND,
     _RETRIES,
     _TIMEOUT,
+    _QUEUE,
     without_effect("file.dir", "Lenses", _FILES),
     without_effect("file.write", "Lenses", _FILES, only_false=True),
-    without_effect("polling.enabled", "csid", _POLLING),
-    without_effect("polling.interval.seconds", "csid", _POLLING),
+    without_effect("polling.enabled", "csid", "what is subscribed to is polled, and no more"),
     without_effect("thread.count", "csid", "lookup.concurrency says it for all"),
     without_effect("retry.interval.seconds", "csid", "botocore waits longer each time"),
 )
@@ -200,6 +208,16 @@ class Settings:
     ignores_not_found: bool
     retries: int
     timeout: timedelta
+    queue: QueueUrl | None
+
+    @property
+    def attempt(self) -> timedelta:
+        """How long one attempt may take."""
+        return self.timeout / (self.retries + 1)
+
+    def for_one_attempt(self, timeout: timedelta) -> Settings:
+        """Return these for calls that are tried once, and take *timeout* at most."""
+        return replace(self, retries=0, timeout=timeout)
 
     @classmethod
     def read(cls, configs: Mapping[str, object]) -> Settings:
@@ -218,6 +236,7 @@ class Settings:
             ignores_not_found=_NOT_FOUND.read(configs) == "ignore",
             retries=_RETRIES.read(configs),
             timeout=_TIMEOUT.read(configs),
+            queue=_QUEUE.read(configs),
         )
         needs_keys = _AUTH_METHOD.read(configs) == "credentials"
         settings._check(needs_keys=needs_keys)

@@ -73,13 +73,7 @@ ADDR = _key(
 NAMESPACE = _key("vault.namespace", STRING, None, "Namespace; else VAULT_NAMESPACE.")
 METHOD = _key(
     "vault.auth.method",
-    one_of(
-        *METHODS,
-        awsiam="aws",
-        aws_iam="aws",
-        certificate="cert",
-        tls="cert",
-    ),
+    one_of(*METHODS, awsiam="aws", aws_iam="aws", certificate="cert", tls="cert"),
     "token",
     f"How to log in: {', '.join(METHODS)}.",
     (JCUSTENBORDER, "vault.login.by"),
@@ -308,6 +302,18 @@ REVOKE = _key(
     True,
     "Whether closing revokes the leases whose values nobody outside the process holds.",
 )
+EVENTS = _key(
+    "vault.events",
+    BOOLEAN,
+    False,
+    "Whether who watches listens to the server's events (Vault Enterprise 1.16 and newer) too.",
+)
+EVENT_TYPES = _key(
+    "vault.events.type",
+    STRING,
+    "*",
+    "Their type, a glob such as kv*; a policy must allow to read it at sys/events/subscribe/.",
+)
 
 VAULT_DEF = ConfigDef(
     (
@@ -315,20 +321,11 @@ VAULT_DEF = ConfigDef(
         *METHOD_MOUNTS.values(),
         *(ROLE_ID, SECRET_ID, SECRET_ID_FILE, SECRET_ID_WRAPPED, SECRET_ID_PATH),
         *(KUBERNETES_ROLE, KUBERNETES_TOKEN, JWT_ROLE, JWT, JWT_FILE),
-        *(
-            USERNAME,
-            PASSWORD,
-            PASSWORD_FILE,
-            LDAP_USERNAME,
-            LDAP_PASSWORD,
-            CERT_NAME,
-            AWS_ROLE,
-            AWS_REGION,
-            AWS_SERVER_ID,
-        ),
+        *(USERNAME, PASSWORD, PASSWORD_FILE, LDAP_USERNAME, LDAP_PASSWORD),
+        *(CERT_NAME, AWS_ROLE, AWS_REGION, AWS_SERVER_ID),
         *(KV_VERSION, KV_MOUNT, KV_DEPTH, PREFIX),
         *(CA_FILE, CA_DIRECTORY, CA_TEXT, CLIENT_CERT, CLIENT_KEY, SERVER_NAME, VERIFY, PROXY),
-        *(TIMEOUT, RETRIES, RETRY_BASE, RETRY_MAX, REVOKE),
+        *(TIMEOUT, RETRIES, RETRY_BASE, RETRY_MAX, REVOKE, EVENTS, EVENT_TYPES),
         _refused("vault.ssl.truststore.location", LENSES, "set vault.ssl.ca, a PEM file"),
         _refused("vault.ssl.keystore.location", LENSES, "set vault.ssl.cert, a PEM file"),
         _refused("vault.ssl.keystore.password", LENSES, "set vault.ssl.key, a PEM file"),
@@ -342,8 +339,7 @@ VAULT_DEF = ConfigDef(
         ),
         without_effect("token.renewal.ms", LENSES, "a token is renewed as its TTL asks for"),
         without_effect("thread.count", CSID, "the transformer's lookup.concurrency counts"),
-        without_effect("polling.enabled", CSID, "who subscribes is told"),
-        without_effect("polling.interval.seconds", CSID, "who subscribes is told"),
+        without_effect("polling.enabled", CSID, "what is subscribed to is polled, and no more"),
     )
 )
 """All settings, in the order of their documentation."""
