@@ -22,6 +22,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from queue import Empty, Queue
 from typing import ClassVar
 
 import pytest
@@ -34,6 +35,8 @@ from .transformer import ConfigTransformer
 
 CANARY = "canary-7f3d90c1"
 """Part of every secret of the suite; it must show up nowhere but in the data."""
+
+_PATIENCE = 60
 
 Serve = Callable[[Mapping[str, str]], tuple[ConfigProvider, str]]
 
@@ -93,6 +96,9 @@ class ConfigProviderContract:
 
     LARGEST: ClassVar[int] = 1_000_000
     """How many characters a value may have; less, where the backend takes no megabyte."""
+
+    CHANGES: ClassVar[bool] = True
+    """Whether a provider that was made sees what ``serve`` stores later at the same path."""
 
     SECRETS: ClassVar[Mapping[str, str]] = {
         "USER": f"user-{CANARY}",
@@ -205,6 +211,20 @@ class ConfigProviderContract:
         )
 
         assert result.data == {"user": f"<{self.SECRETS['USER']}>"}
+
+    def test_a_change_is_told_once_to_who_subscribed(self, serve: Serve) -> None:
+        provider, path = serve({"USER": "before"})
+        provider.poll_interval = timedelta(milliseconds=50)
+        told: Queue[dict[str, str]] = Queue()
+        with provider:
+            provider.subscribe(path, {"USER"}, lambda _path, data: told.put(data.data))
+            _, changed = serve({"USER": CANARY})
+            if not self.CHANGES or changed != path:
+                pytest.skip("values do not change here, or `serve` takes a new path each time")
+
+            assert told.get(timeout=_PATIENCE) == {"USER": CANARY}
+            with pytest.raises(Empty):
+                told.get(timeout=0.3)
 
     def test_eight_threads_may_ask_at_once(self, serve: Serve) -> None:
         provider, path = serve(self.SECRETS)

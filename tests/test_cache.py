@@ -13,6 +13,7 @@ from configproviders.testing import ConfigProviderContract, FakeClock, Serve, St
 
 class TestCachingConfigProvider(ConfigProviderContract):
     registry_name = "configproviders.testing:StaticConfigProvider"
+    CHANGES = False
 
     @pytest.fixture
     def serve(self) -> Serve:

@@ -26,9 +26,14 @@ class TestSecretsManagerConfigProvider(ConfigProviderContract):
 
     @pytest.fixture
     def serve(self, aws: Aws) -> Serve:
+        stored: list[str] = []
+
         def serve(values: Mapping[str, str]) -> tuple[ConfigProvider, str]:
-            name, _ = aws.secret(values)
-            return secrets_manager(), name
+            if stored:
+                aws.put_secret(stored[0], json.dumps(dict(values)))
+            else:
+                stored.append(aws.secret(values)[0])
+            return secrets_manager(), stored[0]
 
         return serve
 

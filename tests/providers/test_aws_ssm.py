@@ -26,8 +26,10 @@ class TestSsmConfigProvider(ConfigProviderContract):
 
     @pytest.fixture
     def serve(self, aws: Aws) -> Serve:
+        name = f"/{aws.name()}"
+
         def serve(values: Mapping[str, str]) -> tuple[ConfigProvider, str]:
-            return ssm(), aws.parameter(json.dumps(values))
+            return ssm(), aws.parameter(json.dumps(values), name)
 
         return serve
 

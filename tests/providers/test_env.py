@@ -22,6 +22,7 @@ def configured(pattern: str | None) -> EnvVarConfigProvider:
 
 class TestEnvVarConfigProvider(ConfigProviderContract):
     registry_name = "env"
+    CHANGES = False
 
     @pytest.fixture
     def serve(self) -> Serve:

@@ -43,3 +43,7 @@ class SqliteConfigProvider(ConfigProvider):
             raise PathNotFound(f"no rows with path {path!r} in {self._database!r}")
         wanted = values if keys is None else {key: values[key] for key in keys if key in values}
         return ConfigData(wanted, available=values.keys())
+
+    def files(self, path: str) -> Collection[str]:  # noqa: ARG002  All paths are in one file.
+        """Return the database: when it is written, who subscribed is told at once."""
+        return [self._database] if self._database else []

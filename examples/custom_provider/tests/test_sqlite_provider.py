@@ -15,12 +15,13 @@ from configproviders.testing import ConfigProviderContract, Serve
 
 @pytest.fixture
 def serve(tmp_path: Path) -> Serve:
-    """Store values in a new database."""
+    """Store values in a database, in the place of those before."""
 
     def store(values: Mapping[str, str]) -> tuple[SqliteConfigProvider, str]:
         rows = [("orders/db", key, value) for key, value in values.items()]
         with sqlite3.connect(tmp_path / "secrets.db") as database:
-            database.execute("CREATE TABLE secrets (path TEXT, key TEXT, value TEXT)")
+            database.execute("CREATE TABLE IF NOT EXISTS secrets (path TEXT, key TEXT, value TEXT)")
+            database.execute("DELETE FROM secrets")
             database.executemany("INSERT INTO secrets VALUES (?, ?, ?)", rows)
         database.close()
         return SqliteConfigProvider(str(tmp_path / "secrets.db")), "orders/db"
