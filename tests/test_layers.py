@@ -30,7 +30,15 @@ FLOORS = [
     ["config_file", "registry"],  # assembly and time
     ["watch.change", "watch.content", "watch.timing", "watch.agenda", "watch.location"],
     ["watch.subscription", "watch.callbacks", "watch.file_entries", "watch.file_events"],
-    ["watch.state", "watch.looks", "watch.hearing", "watch.watcher", "watch", "watch.shared"],
+    [
+        "watch.rounds",
+        "watch.state",
+        "watch.looks",
+        "watch.hearing",
+        "watch.watcher",
+        "watch",
+        "watch.shared",
+    ],
     ["testing"],
     ["spark._resolution", "spark.redaction", "spark.options", "spark.session", "spark"],
     ["output", "reports", "cli", "__main__"],  # edges

@@ -9,7 +9,8 @@ from contextlib import suppress
 
 from ..lookups import Answers, Call, ask_all
 from .location import WatchedLocation
-from .state import Look, WatchState
+from .rounds import Look
+from .state import WatchState
 
 Arm = Callable[[Iterable[WatchedLocation]], None]
 """Called with what is about to be looked at, so that no event is missed after the look."""

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from ..data import Answer, ConfigData
+from ..data import Answer
 from ..errors import shorten
-from ..lookups import Answers, Call, refresh_calls
+from ..lookups import Answers
 from ..plan import Location
 from .agenda import Agenda
 from .change import LocationChange, LocationHealth
 from .content import NOTHING
 from .location import Reading, Source, WatchedLocation
+from .rounds import Look, Rounds
 from .subscription import Subscription
 from .timing import Elapsed, Timing
 
@@ -29,16 +29,8 @@ _FAILS = "%s cannot be read, which is tried again and again: %s"
 _WORKS = "%s can be read again, after %.0f s"
 _STANDSTILL = 5.0
 _LONGEST_WAIT = 3600.0
-_ALONG, _ALONG_IN_BATCH = 0.02, 0.2  # Parts of the poll interval.
 
 _Note = tuple[int, str, str, object]
-
-
-class Look(NamedTuple):
-    """A call to make, and the locations that are claimed for it, by path."""
-
-    call: Call
-    locations: Mapping[str, WatchedLocation]
 
 
 class Step(NamedTuple):
@@ -59,7 +51,7 @@ class WatchState:
         self._landed = threading.Condition(self._lock)
         self._sooner = threading.Condition(self._lock)
         self._sources: dict[str, Source] = {}
-        self._looks: Agenda[WatchedLocation] = Agenda()
+        self._rounds = Rounds(timing)
         self._quiet: Agenda[Subscription] = Agenda()
         self._planned: float | None = None
         self._closed = False
@@ -109,7 +101,7 @@ class WatchState:
         with self._lock:
             while any(each.asking for each in subscription.locations) and not self._closed:
                 self._landed.wait()
-            return list(self._claim(subscription.locations))
+            return list(self._rounds.claim(subscription.locations))
 
     def hurry(self, watched: Iterable[WatchedLocation], *, settle: bool = True) -> None:
         """Have *watched* looked at soon: something has happened there; without *settle* now."""
@@ -117,9 +109,7 @@ class WatchState:
             now = self._now()
             for each in watched:
                 if each.wants:
-                    each.event = now if each.event is None else each.event
-                    settled = self._timing.settled(each.event, now)
-                    self._looks.put(each, settled if settle else now)
+                    self._rounds.hurry(each, now, settle=settle)
             self._wake()
 
     def find(self, location: Location | None = None) -> list[WatchedLocation]:
@@ -143,13 +133,7 @@ class WatchState:
             now = self._now()
             if self._planned is not None and now - self._planned > _STANDSTILL:
                 self._recover(now - self._planned)
-            due: defaultdict[Source, list[WatchedLocation]] = defaultdict(list)
-            for watched in self._looks.pop_due(now):
-                if watched.asking:
-                    watched.missed = True
-                else:
-                    due[watched.source].append(watched)
-            looks = [look for source in due for look in self._due_looks(source, due[source], now)]
+            looks = self._rounds.due(now)
             ready = [each for each in self._quiet.pop_due(now) if self._is_quiet(each, now)]
             for each in ready:
                 each.busy = True
@@ -179,7 +163,7 @@ class WatchState:
             poll = now + self._timing.poll_wait(interval)  # One for all, who stay together so.
             for path, watched in look.locations.items():
                 notes += self._take(watched, readings[path], now)
-                self._plan_next(watched, readings[path].data, now, poll)
+                self._rounds.landed(watched, readings[path].data, now, poll)
             self._landed.notify_all()
             self._wake()
         for level, message, *facts in notes:
@@ -192,7 +176,7 @@ class WatchState:
                 for watched in look.locations.values():
                     if watched.asking and watched.look is look:
                         watched.asking = False
-                        self._looks.put(watched, self._now())
+                        self._rounds.hurry(watched, self._now(), settle=False)
             self._landed.notify_all()
 
     def take(self, subscription: Subscription) -> dict[Location, LocationChange]:
@@ -212,13 +196,15 @@ class WatchState:
         """Say how it is with each location."""
         with self._lock:
             now = self._now()
-            return {each.location: each.health(now, self._looks.date(each)) for each in self.find()}
+            return {
+                each.location: each.health(now, self._rounds.date(each)) for each in self.find()
+            }
 
     def close(self) -> None:
         """Have nothing due any more, and nobody wait."""
         with self._lock:
             self._closed = True
-            self._looks, self._quiet, self._planned = Agenda(), Agenda(), None
+            self._rounds, self._quiet, self._planned = Rounds(self._timing), Agenda(), None
             self._landed.notify_all()
             self._sooner.notify_all()
 
@@ -228,7 +214,7 @@ class WatchState:
         return self._closed
 
     def _drop(self, watched: WatchedLocation) -> bool:
-        self._looks.drop(watched)
+        self._rounds.drop(watched)
         source = watched.source
         if source.locations.get(watched.location.path) is not watched:
             return False
@@ -237,60 +223,10 @@ class WatchState:
             self._sources.pop(source.name, None)
         return True
 
-    def _due_looks(self, source: Source, due: list[WatchedLocation], now: float) -> Iterator[Look]:
-        """Claim *due*, and what is due soon and can go along, as far as the rate allows."""
-        asked = set(due)
-        for look in self._looks_at(source, due + self._along(source, asked, now)):
-            mine = [each for each in look.locations.values() if each in asked]
-            if not mine:
-                continue
-            wait = source.rate.wait(now) if source.provider.waits else 0.0
-            if wait:
-                for each in mine:
-                    self._looks.put(each, now + wait)
-                continue
-            self._mark(look)
-            yield look
-
-    def _along(
-        self, source: Source, asked: set[WatchedLocation], now: float
-    ) -> list[WatchedLocation]:
-        """Return what is polled soon anyway, and ask now for what is due in a moment."""
-        at_once = now + source.interval * _ALONG
-        soon = now + source.interval * (_ALONG_IN_BATCH if source.provider.waits else _ALONG)
-        along = []
-        for each in source.locations.values():
-            date = self._looks.date(each)
-            if each.asking or each.event is not None or each.failures or date is None:
-                continue
-            if date <= at_once:
-                asked.add(each)
-            if date <= soon:
-                along.append(each)
-        return along
-
-    def _claim(self, locations: Iterable[WatchedLocation]) -> Iterator[Look]:
-        by_source: defaultdict[Source, list[WatchedLocation]] = defaultdict(list)
-        for each in locations:
-            by_source[each.source].append(each)
-        for source, watched in by_source.items():
-            for look in self._looks_at(source, watched):
-                self._mark(look)
-                yield look
-
-    def _looks_at(self, source: Source, watched: Iterable[WatchedLocation]) -> Iterator[Look]:
-        by_path = {each.location.path: each for each in watched}
-        lookups = {path: each.keys() for path, each in by_path.items()}
-        for call in refresh_calls(source.provider, source.name, lookups):
-            yield Look(call, {path: by_path[path] for path in call.lookups})
-
-    def _mark(self, look: Look) -> None:
-        for each in look.locations.values():
-            self._looks.drop(each)
-            each.hurried = each.event is not None
-            each.asking, each.look, each.event, each.missed = True, look, None, False
-
     def _take(self, watched: WatchedLocation, reading: Reading, now: float) -> list[_Note]:
+        if not watched.wants:  # It was let go meanwhile.
+            watched.asking = False
+            return []
         was_failing, since = watched.failures, watched.failing_since
         before, held = watched.content.digests, watched.unread
         watched.asking = False
@@ -309,20 +245,6 @@ class WatchState:
         if was_failing and not watched.error:
             return [(logging.INFO, _WORKS, place, now - since)]
         return []
-
-    def _plan_next(
-        self, watched: WatchedLocation, data: ConfigData | None, now: float, poll: float
-    ) -> None:
-        """Have *watched* looked at again in time, unless an event has seen to that."""
-        interval = watched.source.interval
-        if not watched.wants:
-            return
-        if watched.missed:
-            self._looks.put(watched, now)
-        elif watched.failures:
-            self._looks.put(watched, now + self._timing.next_try(watched.failures, interval))
-        elif watched.event is None:
-            self._looks.put(watched, min(poll, now + self._timing.ttl_wait(data, interval)))
 
     def _pend(self, watched: WatchedLocation, reading: Reading, now: float) -> None:
         """Note who has to be told what was read, and when it will be quiet enough for that."""
@@ -355,7 +277,7 @@ class WatchState:
         self.hurry(self.find(), settle=False)
 
     def _next(self) -> float | None:
-        dates = [date for date in (self._looks.next(), self._quiet.next()) if date is not None]
+        dates = [date for date in (self._rounds.next(), self._quiet.next()) if date is not None]
         return min(dates, default=None)
 
     def _wake(self) -> None:

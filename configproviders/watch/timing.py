@@ -60,13 +60,13 @@ class Rate:
 
     def __init__(self, per_second: float) -> None:
         """Start with none made."""
-        self._spacing = 1 / per_second
-        self._burst = max(1.0, per_second) * self._spacing
+        self.spacing = 1 / per_second
+        self._burst = max(1.0, per_second) * self.spacing
         self._full_at = -math.inf
 
     def wait(self, now: float) -> float:
         """Return the seconds until a call may go; if none, it is taken to go."""
-        full_at = max(self._full_at, now) + self._spacing
+        full_at = max(self._full_at, now) + self.spacing
         wait = full_at - self._burst - now
         if wait > _ROUNDING:
             return wait
