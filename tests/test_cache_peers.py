@@ -8,8 +8,9 @@ from datetime import timedelta
 import pytest
 
 from configproviders import ConfigData, ConfigProvider, ConfigTransformer
-from configproviders.cache import CACHE_DEF, CachingConfigProvider, with_cache
+from configproviders.cache import CachingConfigProvider, with_cache
 from configproviders.cache_memory import RETRY_SECONDS
+from configproviders.cache_settings import CACHE_DEF
 from configproviders.errors import ProviderUnavailable
 from configproviders.testing import FakeClock, StaticConfigProvider
 

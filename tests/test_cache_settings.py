@@ -7,7 +7,8 @@ import pytest
 from cache_backend import MINUTE, Backend, Spelling, cached
 
 from configproviders import ConfigException
-from configproviders.cache import CACHE_DEF, CachingConfigProvider, with_cache
+from configproviders.cache import CachingConfigProvider, with_cache
+from configproviders.cache_settings import CACHE_DEF
 from configproviders.config_def import ConfigDef
 from configproviders.path_options import split_options
 from configproviders.provider import Changed

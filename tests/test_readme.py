@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import configproviders
-from configproviders.cache import CACHE_DEF
+from configproviders.cache_settings import CACHE_DEF
 from configproviders.config_def import ConfigKey
 from configproviders.registry import POLL_INTERVAL, SHORT_NAMES, find_class
 

@@ -22,6 +22,7 @@ from .moto import Moto, Request
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
+    from mypy_boto3_sqs import SQSClient
     from mypy_boto3_ssm import SSMClient
 
 HOME = "eu-west-1"
@@ -68,13 +69,18 @@ class Aws:
     def put_secret(self, name: str, value: str, stages: tuple[str, ...] = ()) -> str:
         """Store another version of a secret; return its id."""
         client = _secrets_manager(self.moto, HOME)
-        return client.put_secret_value(
-            SecretId=name, SecretString=value, VersionStages=stages or ("AWSCURRENT",)
-        )["VersionId"]
+        with _unlogged():
+            return client.put_secret_value(
+                SecretId=name, SecretString=value, VersionStages=stages or ("AWSCURRENT",)
+            )["VersionId"]
 
     def delete_secret(self, name: str) -> None:
         """Schedule a secret for deletion."""
         _secrets_manager(self.moto, HOME).delete_secret(SecretId=name)
+
+    def restore_secret(self, name: str) -> None:
+        """Take that back."""
+        _secrets_manager(self.moto, HOME).restore_secret(SecretId=name)
 
     def parameter(
         self, value: str, name: str = "", *, kind: Any = "SecureString", region: str = HOME
@@ -86,11 +92,34 @@ class Aws:
             client.put_parameter(Name=name, Value=value, Type=kind, Overwrite=True)
         return name
 
+    def delete_parameter(self, name: str) -> None:
+        """Delete a parameter at once."""
+        _ssm(self.moto, HOME).delete_parameter(Name=name)
+
     def label(self, name: str, version: int, label: str) -> None:
         """Put a label on a version of a parameter."""
         _ssm(self.moto, HOME).label_parameter_version(
             Name=name, ParameterVersion=version, Labels=[label]
         )
+
+    def queue(self, name: str = "", region: str = HOME) -> str:
+        """Make a queue; return its URL."""
+        name = name or self.name().replace("/", "-")
+        return _sqs(self.moto, region).create_queue(QueueName=name)["QueueUrl"]
+
+    def send(self, queue: str, *bodies: str) -> None:
+        """Send messages to a queue."""
+        with _unlogged():
+            for body in bodies:
+                _sqs(self.moto, HOME).send_message(QueueUrl=queue, MessageBody=body)
+
+    def left_in(self, queue: str) -> int:
+        """Count the messages in a queue, and those that were received and not deleted."""
+        attributes = _sqs(self.moto, HOME).get_queue_attributes(
+            QueueUrl=queue,
+            AttributeNames=["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"],
+        )["Attributes"]
+        return sum(map(int, attributes.values()))
 
     @property
     def requests(self) -> list[Request]:
@@ -197,6 +226,11 @@ def _secrets_manager(moto: Moto, region: str) -> SecretsManagerClient:
 @cache
 def _ssm(moto: Moto, region: str) -> SSMClient:
     return moto.ssm(region)
+
+
+@cache
+def _sqs(moto: Moto, region: str) -> SQSClient:
+    return moto.sqs(region)
 
 
 def _dotted(settings: Mapping[str, str]) -> dict[str, str]:

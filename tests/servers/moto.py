@@ -14,6 +14,7 @@ import boto3
 
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
+    from mypy_boto3_sqs import SQSClient
     from mypy_boto3_ssm import SSMClient
 
 ADMIN = "admin"
@@ -54,6 +55,10 @@ class Moto:
     def ssm(self, region: str) -> SSMClient:
         """Return a client to set up parameters with."""
         return boto3.client("ssm", **self._as_admin(region))
+
+    def sqs(self, region: str) -> SQSClient:
+        """Return a client to set up queues with."""
+        return boto3.client("sqs", **self._as_admin(region))
 
     def _as_admin(self, region: str) -> Admin:
         return {

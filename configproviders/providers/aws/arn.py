@@ -20,6 +20,7 @@ _ARN = re.compile(
     rf"arn:(aws[a-z-]*):([a-z-]+):([a-z0-9-]+):([0-9]{{12}}):([a-z]+[:/]{NAME_CHARACTER}{{1,1900}})",
     re.ASCII,
 )
+_SUFFIX = re.compile(r"-[A-Za-z0-9]{6}", re.ASCII)
 _RESOURCES = {"secretsmanager": ("secret:", 7), "ssm": ("parameter/", 6)}
 
 
@@ -60,6 +61,32 @@ def split(text: str, service: str) -> tuple[str, str | None]:
     _, count = _RESOURCES[service]
     fields = text.split(":", count)
     return ":".join(fields[:count]), fields[count] if len(fields) > count else None
+
+
+def secret_names(text: str) -> frozenset[str]:
+    """Return what may be the name of a secret in *text*, its name or its full or partial ARN.
+
+    The six characters at the end of an ARN may be of the name, or what AWS has put behind it.
+    """
+    name = name_in(text, "secretsmanager")
+    if not name:
+        return frozenset()
+    may_be_full = is_arn(text) and _SUFFIX.fullmatch(name[-7:])
+    return frozenset({name, name[:-7]} if may_be_full else {name})
+
+
+def name_in(text: str, service: str) -> str | None:
+    """Return what stands behind the account in an ARN of *service*; any text that is no ARN.
+
+    There is nothing in the ARN of something else.
+    """
+    if not is_arn(text):
+        return text
+    start, _ = _RESOURCES[service]
+    fields = text.split(":", 5)
+    if fields[2] != service or not fields[-1].startswith(start):
+        return None
+    return fields[-1].removeprefix(start)
 
 
 def partition_of(region: str) -> str:

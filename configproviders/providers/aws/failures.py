@@ -24,8 +24,20 @@ UNKNOWN_KEYS = {
     "MissingAuthenticationToken",
     "MissingAuthenticationTokenException",
 }
-KMS = {"DecryptionFailure", "InvalidKeyId", "EncryptionFailure"}
-ABSENT = {"ResourceNotFoundException", "ParameterNotFound", "ParameterVersionNotFound"}
+KMS = {
+    "DecryptionFailure",
+    "InvalidKeyId",
+    "EncryptionFailure",
+    "KMS.AccessDeniedException",
+    "KmsAccessDenied",
+}
+ABSENT = {
+    "ResourceNotFoundException",
+    "ParameterNotFound",
+    "ParameterVersionNotFound",
+    "AWS.SimpleQueueService.NonExistentQueue",
+    "QueueDoesNotExist",
+}
 NO_REGION = "NoRegionError"
 NO_SDK = "NoSdk"
 TIMED_OUT = "DeadlinePassed"

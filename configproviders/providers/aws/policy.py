@@ -66,11 +66,17 @@ def parameter_statements(
     return statements
 
 
+def queue_statement(region: str | None, account: str | None, name: str) -> Statement:
+    """Return what receives events from the queue *name*, and deletes them."""
+    actions = ["sqs:DeleteMessage", "sqs:ReceiveMessage"]
+    return _statement("ReceiveEvents", actions, _arn("sqs", region, account, name))
+
+
 def _arn(service: str, region: str | None, account: str | None, resource: str) -> str:
     region = region if region and _REGION.fullmatch(region) else "<REGION>"
     partition = partition_of(region)
     return f"arn:{partition}:{service}:{region}:{account or '<ACCOUNT>'}:{resource}"
 
 
-def _statement(sid: str, action: str, resource: str | list[str]) -> Statement:
+def _statement(sid: str, action: str | list[str], resource: str | list[str]) -> Statement:
     return {"Sid": sid, "Effect": "Allow", "Action": action, "Resource": resource}

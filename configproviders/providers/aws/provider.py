@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import random
 import time
 from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from ...config_def import ConfigKey
 from ...data import Answer, ConfigData
 from ...errors import ConfigException, LookupFailed, PathNotFound
 from ...path_options import ttl_of
-from ...provider import ConfigProvider
+from ...provider import Changed, ConfigProvider
 from .contents import Content
+from .events import EVERYTHING, Event
 from .failures import NOT_VALID, ServiceError, failure
+from .listener import Listener
+from .patience import Patience
+from .policy import Statement, document, queue_statement
+from .queue import Queue
 from .session import Clients
 from .settings import Settings
 
@@ -39,14 +46,23 @@ class AwsConfigProvider(ConfigProvider, Generic[A, C]):
     one_is_wrong: ClassVar[Collection[str]]
     secret_type: ClassVar[ConfigKey[str, str]]
 
-    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
-        """Look for nothing yet; *clock* tells monotonic seconds."""
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Look for nothing yet; *clock* tells monotonic seconds, *jitter* numbers from 0 to 1."""
         self._clock = clock
+        self._jitter = jitter
         self._set_up({})
 
     @property
     def calls_made(self) -> int:  # type: ignore[override]  # It is counted below.
-        """How many requests this process has sent since the provider was configured."""
+        """How many requests this process has sent to the store since the provider was configured.
+
+        Those to a queue of events are not among them.
+        """
         return self._clients.calls_made
 
     def configure(self, configs: Mapping[str, object]) -> None:
@@ -90,8 +106,18 @@ class AwsConfigProvider(ConfigProvider, Generic[A, C]):
             answers[path] = self._answer(path, lookups[path], each, found[each])
         return answers
 
+    def listen(self, changed: Changed) -> Callable[[], None] | None:
+        """Have *changed* called for each event in the queue that the settings name, if they do.
+
+        All who listen share one thread, which any of them may end by closing the provider.
+        """
+        return None if self._listener is None else self._listener.add(changed)
+
     def close(self) -> None:
-        """Close the connections."""
+        """End all subscriptions, listen no more, and close the connections."""
+        super().close()
+        if self._listener is not None:
+            self._listener.close()
         self._clients.close()
 
     @abstractmethod
@@ -121,6 +147,25 @@ class AwsConfigProvider(ConfigProvider, Generic[A, C]):
         self, error: ServiceError, asked: A, path: str, keys: Collection[str] | None
     ) -> LookupFailed:
         """Say why there is nothing for *asked*."""
+
+    @abstractmethod
+    def _changed(self, event: Event) -> frozenset[str] | None:
+        """Return the names of what *event* says has changed, ``None`` if it is not from here.
+
+        There are none if it does not say.
+        """
+
+    @abstractmethod
+    def _names(self, asked: A) -> frozenset[str]:
+        """Return the names under which events may be about *asked*."""
+
+    def _policy(self, statements: Sequence[Statement]) -> str:
+        """Return a policy of *statements* and what is needed for events."""
+        queue = self._settings.queue
+        if queue is None:
+            return document(statements)
+        region = queue.region or self._clients.home
+        return document([*statements, queue_statement(region, queue.account, queue.name)])
 
     def _account(self, *, online: bool) -> tuple[str | None, str | None]:
         """Return the account and the region that are meant by a name, if they are known."""
@@ -152,6 +197,37 @@ class AwsConfigProvider(ConfigProvider, Generic[A, C]):
         self._settings = Settings.read(configs)
         self._read_as = self.secret_type.read(configs)
         self._clients: Clients[C] = Clients(self._client, self._settings, self._clock)
+        self._listener = self._made_listener()
+
+    def _made_listener(self) -> Listener | None:
+        queue = self._settings.queue
+        if queue is None:
+            return None
+        return Listener(
+            f"queue {queue.text!r} for {self.service}",
+            partial(Queue, queue, self._settings, self._clock),
+            self._changed_by,
+            self._names_at,
+            partial(Patience, self._settings.retries, self._jitter),
+        )
+
+    def _changed_by(self, body: str) -> frozenset[str] | None:
+        """Return the names of what a message says has changed, ``None`` if it is not for us.
+
+        Neither region nor account counts: a replica changes with its primary, and to look once
+        too often does no harm.
+        """
+        event = Event.of(body)
+        changed = None if event is None else self._changed(event)
+        if event is None or changed is None:
+            return None
+        return (changed or EVERYTHING) if event.is_change else frozenset()
+
+    def _names_at(self, path: str) -> frozenset[str]:
+        try:
+            return self._names(self._asked(path))
+        except ConfigException:
+            return frozenset()  # There can be nothing.
 
     def _answer(
         self, path: str, keys: Collection[str] | None, asked: A, found: Content | ServiceError

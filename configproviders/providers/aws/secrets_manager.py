@@ -24,8 +24,9 @@ from ...path_options import TTL, split_options
 from . import arn
 from .answers import entries, text
 from .contents import AUTO, BINARY, JSON, STRING, Content
+from .events import SECRETS, Event
 from .failures import ABSENT, DENIED, KMS, NO_ANSWER, ServiceError, failure
-from .policy import document, secret_statements
+from .policy import secret_statements
 from .provider import AwsConfigProvider
 from .references import canonical
 from .settings import KEYS, secret_type_key
@@ -118,7 +119,7 @@ class SecretsManagerConfigProvider(AwsConfigProvider[_Secret, "SecretsManagerCli
         secrets = dict.fromkeys(map(self._asked, lookups))
         in_batches = any(len(group) > 1 for group in self._groups(secrets))
         ids = {secret.id for secret in secrets}
-        return document(secret_statements(ids, region, account, in_batches=in_batches))
+        return self._policy(secret_statements(ids, region, account, in_batches=in_batches))
 
     def _client(
         self, session: boto3.Session, region: str, endpoint: str | None, config: Config
@@ -237,6 +238,14 @@ class SecretsManagerConfigProvider(AwsConfigProvider[_Secret, "SecretsManagerCli
             return PathNotFound(f"{asked.shown}: the version does not have that stage")
         hint = "" if arn.is_arn(asked.id) else "one of another account needs its full ARN"
         return failure(error, asked.shown, absent=hint)
+
+    def _changed(self, event: Event) -> frozenset[str] | None:
+        if event.source != SECRETS:
+            return None
+        return frozenset(name for each in event.ids for name in arn.secret_names(each))
+
+    def _names(self, asked: _Secret) -> frozenset[str]:
+        return arn.secret_names(asked.id)
 
 
 def _assigned(group: Iterable[_Secret], there: Iterable[_Entry]) -> dict[_Secret, _Entry]:

@@ -72,9 +72,9 @@ class Clients(Generic[C]):
             or None
         )
 
-    def deadline(self) -> AbstractContextManager[None]:
-        """Give all calls of this thread together the time that one may take."""
-        return self._transport.deadline()
+    def deadline(self, seconds: float | None = None) -> AbstractContextManager[None]:
+        """Give all calls of this thread together *seconds*, or the time that one may take."""
+        return self._transport.deadline(seconds)
 
     def call(self, region: str | None, ask: Callable[[C], T]) -> T:
         """Return what *ask* says with the client of *region*; raise :class:`ServiceError`."""
@@ -110,6 +110,11 @@ class Clients(Generic[C]):
         with self._lock:
             before, self.batches_are_denied = self.batches_are_denied, True
         return not before
+
+    def interrupt(self) -> None:
+        """Have the calls that other threads are in fail now."""
+        self._notice_fork()
+        self._transport.interrupt()
 
     def close(self) -> None:
         """Close the connections and forget the credentials; a later call starts anew."""

@@ -21,8 +21,9 @@ from ...path_options import TTL, split_options, with_options
 from . import arn
 from .answers import entries, text
 from .contents import AUTO, JSON, STRING, Content
+from .events import PARAMETERS, SECRETS, Event
 from .failures import ABSENT, DENIED, KMS, NO_ANSWER, ServiceError, failure
-from .policy import document, parameter_statements
+from .policy import parameter_statements
 from .provider import AwsConfigProvider
 from .references import WHOLE, canonical
 from .settings import KEYS, secret_type_key
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _BATCH = 10
 _OPTIONS = {"version": "version", "label": "label", TTL: TTL}
+_REFERENCE = "aws/reference/secretsmanager/"  # What stands before the name of a secret.
 _NAME = re.compile(rf"{arn.NAME_CHARACTER}{{1,2048}}", re.ASCII)
 
 
@@ -104,7 +106,7 @@ class SsmConfigProvider(AwsConfigProvider[_Parameter, "SSMClient"]):
         """
         account, region = self._account(online=online)
         names = {self._asked(path).name for path in lookups}
-        return document(parameter_statements(names, region, account))
+        return self._policy(parameter_statements(names, region, account))
 
     def _client(
         self, session: boto3.Session, region: str, endpoint: str | None, config: Config
@@ -208,6 +210,18 @@ class SsmConfigProvider(AwsConfigProvider[_Parameter, "SSMClient"]):
     ) -> LookupFailed:
         hint = "" if asked.selector else _hint(self._parsed(path)[0], keys)
         return failure(error, asked.shown, absent=hint)
+
+    def _changed(self, event: Event) -> frozenset[str] | None:
+        if event.source == SECRETS:
+            names = (name for each in event.ids for name in arn.secret_names(each))
+            return frozenset(_REFERENCE + name for name in names)
+        is_of_parameters = event.kind.startswith("Parameter Store") or "Parameter" in event.call
+        if event.source != PARAMETERS or not is_of_parameters:
+            return None
+        return frozenset(_base(each) for each in event.ids if arn.name_in(each, self.service))
+
+    def _names(self, asked: _Parameter) -> frozenset[str]:
+        return frozenset({asked.base})
 
 
 def _with_selector_as_option(text: str) -> str:

@@ -1,4 +1,4 @@
-"""One HTTP request of the SDK: counted, within its time, and out of the logs.
+"""One HTTP request of the SDK: counted, within its time, ended on demand, and out of the logs.
 
 The SDK's own timeouts are per operation of a socket, so that an answer which drips goes on for as
 long as it likes. Therefore requests are sent from here, by a handler of the event ``before-send``,
@@ -8,12 +8,15 @@ the headers, may take longer.
 
 from __future__ import annotations
 
+import os
+import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from .failures import TIMED_OUT, ServiceError
 
@@ -42,12 +45,13 @@ class Transport:
         self._attempts = settings.retries + 1
         self._clock = clock
         self._counting = threading.Lock()
+        self._connections: WeakSet[Any] = WeakSet()
         self.calls_made = 0
 
     @contextmanager
-    def deadline(self) -> Iterator[None]:
-        """Give all requests of this thread together the time that one may take."""
-        token = _deadline.set(self._clock() + self._timeout)
+    def deadline(self, seconds: float | None = None) -> Iterator[None]:
+        """Give all requests of this thread together *seconds*, or the time that one may take."""
+        token = _deadline.set(self._clock() + (self._timeout if seconds is None else seconds))
         try:
             yield
         finally:
@@ -68,8 +72,32 @@ class Transport:
     def carry(self, client: BaseClient) -> None:
         """Send what *client* sends."""
         http = client._endpoint.http_session  # type: ignore[attr-defined]  # noqa: SLF001  It has no other way.
+        pools = getattr(http, "_pool_classes_by_scheme", {})
+        pools.update({scheme: self._remembering(pool) for scheme, pool in pools.items()})
         send: Any = partial(self._send, http)  # The stubs do not know that what it returns counts.
         client.meta.events.register("before-send", send)
+
+    def interrupt(self) -> None:
+        """Have the requests that wait for an answer fail now, as if the server had hung up."""
+        with self._counting:
+            connections = list(self._connections)
+        for connection in connections:
+            _hang_up(connection.sock)
+
+    def _remembering(self, pool: Any) -> type:
+        """Return a class of pools like *pool*, but of connections that can be interrupted."""
+        remember = self._remember
+
+        class Connection(pool.ConnectionCls):  # type: ignore[misc]  # It is known when it runs.
+            def __init__(self, *args: Any, **named: Any) -> None:
+                super().__init__(*args, **named)
+                remember(self)
+
+        return type(pool.__name__, (pool,), {"ConnectionCls": Connection})
+
+    def _remember(self, connection: object) -> None:
+        with self._counting:
+            self._connections.add(connection)
 
     def _send(self, http: URLLib3Session, request: AWSPreparedRequest, **_: object) -> AWSResponse:
         """Return the whole answer; raise the errors of the SDK, which it tries again after."""
@@ -122,6 +150,15 @@ class Transport:
             if not piece:
                 return
             yield piece
+
+
+def _hang_up(sock: Any) -> None:
+    """End both directions of *sock*, which another thread may be reading.
+
+    Through a copy of the descriptor: that of TLS would first go back to sending in clear.
+    """
+    with suppress(OSError, AttributeError), socket.socket(fileno=os.dup(sock.fileno())) as copy:
+        copy.shutdown(socket.SHUT_RDWR)
 
 
 def silence_sdk() -> None:
