@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 
-.PHONY: install java servers demo test test-long lint format types bench cover build clean
+.PHONY: install java servers demo demo-rotation test test-long lint format types bench cover build clean
 
 install: $(VENV)/installed
 
@@ -28,6 +28,10 @@ java: | install
 demo: install java
 	$(BIN)/python examples/spark_jdbc/create_database.py
 	$(BIN)/python examples/spark_jdbc/job.py
+
+# A PostgreSQL and a Vault of its own, from `make servers`; no Java.
+demo-rotation: install
+	PYTHONPATH=tests $(BIN)/python examples/rotation/demo.py
 
 # Once, into the system and ~/.cache: PostgreSQL, slapd, and a Vault built from source by Go.
 servers:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
+import runpy
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -98,6 +101,27 @@ def test_custom_provider() -> None:
 
     assert shown.count("found") == 2
     assert "examples/custom_provider" in (TOP / "pyproject.toml").read_text()
+
+
+@pytest.mark.vault
+@pytest.mark.postgres
+def test_rotation(capfd: pytest.CaptureFixture[str]) -> None:
+    """What ``make demo-rotation`` runs. Every line is checked: none has room for a password."""
+    roles = "orders", "stock", "reports"
+    changed = {f"{role}.password has changed: {role} logs in anew" for role in roles}
+    refused = {f"{role} is not let in: is there another password?" for role in roles}
+
+    runpy.run_path(str(EXAMPLES / "rotation" / "demo.py"))["main"]()
+
+    out, errors = capfd.readouterr()
+    first, begin, *lines, end = out.splitlines()
+    regular = [line for line in lines if line not in refused]
+    assert first == "rotated: orders, stock, reports"
+    assert begin == "querying as orders, stock, reports"
+    assert Counter(regular) == dict.fromkeys([first, *changed], 5)
+    assert len(regular) < len(lines)
+    assert re.fullmatch(r"\d+ queries, 0 failed; 15 changes", end)
+    assert errors == ""
 
 
 def test_every_example_is_run_here() -> None:
