@@ -20,6 +20,8 @@ pytest.register_assert_rewrite("configproviders.testing")
 
 from configproviders.testing import CANARY  # noqa: E402  After it is set up to be rewritten.
 
+pytest_plugins = ["servers.fixtures"]
+
 
 @pytest.fixture
 def settled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:

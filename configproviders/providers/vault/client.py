@@ -61,7 +61,7 @@ class Client:
         self._seconds = s.TIMEOUT.read(settings).total_seconds()
         self._namespace = s.NAMESPACE.read(settings)
         try:
-            self._session, self._transport = open_session(settings)
+            self._session, self.transport = open_session(settings)
         except (OSError, ValueError, TypeError) as error:
             # Its text may be the certificate itself.
             reason = getattr(error, "strerror", None) or type(error).__name__
@@ -72,11 +72,11 @@ class Client:
     @property
     def calls_made(self) -> int:
         """How many requests were sent."""
-        return self._transport.calls_made
+        return self.transport.calls_made
 
     def deadline(self, seconds: float | None = None) -> AbstractContextManager[None]:
         """Have all that this thread asks meanwhile end within one timeout, or within *seconds*."""
-        return self._transport.deadline(seconds)
+        return self.transport.deadline(seconds)
 
     def get(self, path: str, token: str, params: Mapping[str, str] | None = None) -> Answer:
         """Return what is at *path*; raise :class:`LookupFailed` or one of its kinds."""

@@ -7,10 +7,12 @@ from contextlib import AbstractContextManager
 from datetime import timedelta
 
 from .client import Answer, Client
+from .event_source import EventSource
 from .health import VaultHealth
 from .keeper import Keeper
 from .leases import Leases
 from .session import Session
+from .websocket import Line, WebSocket
 
 
 class Connection:
@@ -22,6 +24,7 @@ class Connection:
         self._keeper = Keeper(self._due, self._keep)
         self._session = Session(self._client, settings, environ, self._keeper.wake)
         self._leases = Leases(self._client, self._session, self._keeper.wake)
+        self._events = EventSource(settings, self._client.transport)
 
     @property
     def calls_made(self) -> int:
@@ -54,6 +57,15 @@ class Connection:
         """Return how long the lease issued for *path* lives if nobody renews it."""
         seconds = self._leases.ttl(path)
         return None if seconds is None else timedelta(seconds=seconds)
+
+    def events(self, line: Line) -> WebSocket:
+        """Return a WebSocket of Vault's events, with its socket on *line*.
+
+        Raises :class:`PathNotFound` if Vault has none, and other kinds of :class:`LookupFailed`.
+        """
+        events = self._events
+        websocket, _ = self._session.do(events.path, lambda token: events.open(token, line))
+        return websocket
 
     def health(self) -> VaultHealth:
         """Say how the session is, without asking Vault."""

@@ -31,8 +31,10 @@ from .lifetimes import whole
 from .mounts import Mount, Mounts, is_kv2, may_be_api_path
 
 if TYPE_CHECKING:
+    from ...provider import Changed
     from .client import Answer
     from .connection import Connection
+    from .events import Events
 
 _VERSION = "version"
 _OPTIONS = (_VERSION, TTL)
@@ -58,6 +60,7 @@ class VaultConfigProvider(ConfigProvider):
         self._environ = dict(os.environ if environ is None else environ)
         self._is_closed = False
         self._connection: Connection | None
+        self._events: Events | None
         self._settings: Mapping[str, object] = environment.complete({}, self._environ)
         self.renew()
         renew_in_children(self)
@@ -125,13 +128,13 @@ class VaultConfigProvider(ConfigProvider):
     def invalidate(self, path: str | None = None) -> None:
         """Have the credentials leased for *path*, or all, issued anew by the next :meth:`get`."""
         if self._connection:
-            self._connection.forget(self._whole(self._split(path)[0]) if path else None)
+            self._connection.forget(self._place(path) if path else None)
 
     def policy(self, lookups: Mapping[str, Collection[str]], *, online: bool = False) -> str:
         """Return the least policy in HCL; *online* asks for the version of KV mounts."""
         paths = []
         for located in lookups:
-            path = self._whole(self._split(located)[0])
+            path = self._place(located)
             mount = self._mounts.known(path)
             if online and not mount:
                 with self._connected().deadline():
@@ -142,6 +145,22 @@ class VaultConfigProvider(ConfigProvider):
                 paths.append(path if may_be_api_path(path) else policy.unknown(path))
         return policy.policy(paths, s.NAMESPACE.read(self._settings))
 
+    def listen(self, changed: Changed) -> Callable[[], None] | None:
+        """Have *changed* called on Vault's events, if ``vault.events`` is set; return what ends it.
+
+        Nothing is connected here: a thread does that, and says in the log if there are none.
+        """
+        if not s.EVENTS.read(self._settings):
+            return None
+        from .events import Events
+
+        with self._lock:
+            if self._is_closed:
+                return None
+            if self._events is None:
+                self._events = Events(lambda line: self._connected().events(line), self._place)
+            return self._events.listen(changed)
+
     def health(self) -> VaultHealth:
         """Say how the session is, without asking Vault."""
         if self._is_closed:
@@ -151,7 +170,7 @@ class VaultConfigProvider(ConfigProvider):
     def renew(self) -> None:
         """Know only the settings again, as in a forked child, which shares its parent's sockets."""
         self._lock = threading.Lock()
-        self._connection = None
+        self._connection = self._events = None
         prefix = s.PREFIX.read(self._settings)
         self._prefix = re.sub("/+", "/", prefix).lstrip("/")
         self._mounts = Mounts(
@@ -159,10 +178,14 @@ class VaultConfigProvider(ConfigProvider):
         )
 
     def close(self) -> None:
-        """Stop renewing; revoke what was leased, unless the values outlive the provider."""
+        """Stop listening and renewing; revoke what was leased, unless the values outlive us."""
+        super().close()
         with self._lock:
             connection, self._connection = self._connection, None
+            events, self._events = self._events, None
             self._is_closed = True
+        if events:
+            events.close()
         if connection:
             in_use = self.values_outlive_it and connection.has_leases
             connection.close(revoke=s.REVOKE.read(self._settings) and not in_use)
@@ -183,6 +206,10 @@ class VaultConfigProvider(ConfigProvider):
         else:
             return Connection(self._settings, self._environ)
         raise ProviderUnavailable(missing)
+
+    def _place(self, path: str) -> str:
+        """Return where in Vault *path* is, whatever options it has."""
+        return self._whole(self._split(path)[0])
 
     def _whole(self, path: str) -> str:
         """Return *path* with the prefix; refuse what would lead elsewhere."""

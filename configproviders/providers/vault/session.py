@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from ...errors import LookupDenied, LookupFailed, PathNotFound, ProviderUnavailable
 from . import environment
@@ -25,6 +26,8 @@ from . import settings as s
 from .auth import Login, LoginDenied, given_token
 from .client import Answer, Client
 from .lifetimes import Lifetime, whole
+
+T = TypeVar("T")
 
 _LOOK_AFTER_SECONDS = 5.0
 _REFUSAL_SECONDS = 10.0
@@ -101,9 +104,13 @@ class Session:
 
         *counts* is false for what Vault takes no use of a token for.
         """
+        return self.do(path, lambda token: self._client.get(path, token, params), counts=counts)
+
+    def do(self, path: str, call: Callable[[str], T], *, counts: bool = True) -> tuple[T, Token]:
+        """Return what *call*, which asks for *path*, returns for a token; else as :meth:`get`."""
         token = self._usable(counts=counts)
         try:
-            return self._client.get(path, token.value, params), token
+            return call(token.value), token
         except (PathNotFound, ProviderUnavailable):
             raise
         except LookupFailed as error:
@@ -111,7 +118,7 @@ class Session:
                 raise
         token = self._usable(counts=counts)
         try:
-            return self._client.get(path, token.value, params), token
+            return call(token.value), token
         except LookupDenied:
             self._refused_paths[path] = time.monotonic()
             raise

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
+from requests.utils import get_environ_proxies, select_proxy
 from urllib3.exceptions import HTTPError, MaxRetryError, ProtocolError
 from urllib3.util import Retry
 
@@ -51,10 +52,14 @@ def open_session(settings: Mapping[str, object]) -> tuple[requests.Session, Tran
         session.mount("http://", transport)
     session.max_redirects = 1  # From a standby to the active server, as Vault's own client.
     session.trust_env = False  # It reads the environment, and ~/.netrc, for each request.
-    proxy = s.PROXY.read(settings)
-    environment = requests.utils.get_environ_proxies(s.ADDR.read(settings))
-    session.proxies = {"http": proxy, "https": proxy} if proxy else environment
+    session.proxies = _proxies(settings)
     return session, transport
+
+
+def proxy_of(settings: Mapping[str, object]) -> str | None:
+    """Return the URL of the proxy to Vault, by the settings or the environment."""
+    proxy = select_proxy(s.ADDR.read(settings), _proxies(settings))
+    return f"http://{proxy}" if proxy and "://" not in proxy else proxy
 
 
 class Transport(HTTPAdapter):
@@ -168,6 +173,16 @@ class Transport(HTTPAdapter):
         if self._answered < came and now - came >= self._timeout * _MOST_OF_IT:
             self._gave_up = now
 
+    def tls(self) -> ssl.SSLContext | None:
+        """Return the TLS settings, with the client's certificate as it is now; none for http."""
+        self._take_new_certificate()
+        return self._tls
+
+    def count(self) -> None:
+        """Count a call of Vault."""
+        with self._counting:
+            self.calls_made += 1
+
     def close(self) -> None:
         """Close the connections, and send nothing more."""
         self._is_closed = True
@@ -179,8 +194,7 @@ class Transport(HTTPAdapter):
         left = deadline - time.monotonic()
         if left <= 0 or self._is_closed:
             return None, requests.Timeout("the deadline has passed")
-        with self._counting:
-            self.calls_made += 1
+        self.count()
         try:
             timeout = (min(left, _CONNECT_SECONDS), left)
             response = super().send(request, stream=True, timeout=timeout, proxies=proxies)
@@ -209,6 +223,11 @@ class Transport(HTTPAdapter):
     def _tls_arguments(self) -> dict[str, Any]:
         names = {"server_hostname": self._server_name, "assert_hostname": self._server_name}
         return {"ssl_context": self._tls, **(names if self._server_name else {})}
+
+
+def _proxies(settings: Mapping[str, object]) -> dict[str, str]:
+    proxy = s.PROXY.read(settings)
+    return {"http": proxy, "https": proxy} if proxy else get_environ_proxies(s.ADDR.read(settings))
 
 
 def _tls(settings: Mapping[str, object]) -> ssl.SSLContext:

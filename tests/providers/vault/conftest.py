@@ -9,24 +9,17 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 from psycopg.sql import SQL, Identifier
-from servers.postgres import Postgres, postgres
-from servers.vault import Vault, vault
+from servers.postgres import Postgres
+from servers.vault import Vault
+from servers.vault_events import VaultEvents, vault_events
 
 from configproviders.providers.vault import VaultConfigProvider
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[Vault]:
-    """Run one Vault for all tests of a process; they keep to mounts and roles of their own."""
-    with vault() as running:
-        yield running
-
-
-@pytest.fixture(scope="session")
-def database() -> Iterator[Postgres]:
-    """Run one PostgreSQL for all tests of a process."""
-    with postgres() as running:
-        yield running
+def server(vault_server: Vault) -> Vault:
+    """Name the one that is a server here."""
+    return vault_server
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +119,18 @@ def password(server: Vault, mount: str, settings: dict[str, str], **environ: str
     provider.configure({"vault.addr": server.address, **settings})
     with provider:
         return provider.get(f"{mount}/db", {"password"}).data["password"]
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have who loses Vault's events come back soon."""
+    module = "configproviders.providers.vault.events"
+    monkeypatch.setattr(f"{module}._FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(f"{module}._LONGEST_PAUSE", 0.2)
+
+
+@pytest.fixture
+def events(soon: None) -> Iterator[VaultEvents]:
+    """Run a server of events that lets in the token ``t``."""
+    with vault_events("t") as running:
+        yield running

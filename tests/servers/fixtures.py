@@ -1,4 +1,4 @@
-"""AWS for the tests of its providers."""
+"""Servers that tests in several directories share: one of each for all tests of a process."""
 
 from __future__ import annotations
 
@@ -6,17 +6,43 @@ import functools
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from botocore.loaders import JSONFileLoader
-from servers.aws import HOME, Aws
-from servers.moto import Moto, run_moto
+
+if TYPE_CHECKING:
+    from servers.aws import Aws
+    from servers.moto import Moto
+    from servers.postgres import Postgres
+    from servers.vault import Vault
 
 _numbers = itertools.count()
 
 
 @pytest.fixture(scope="session")
+def vault_server() -> Iterator[Vault]:
+    """Run a Vault; tests keep to mounts and roles of their own."""
+    from servers.vault import vault
+
+    with vault() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def database() -> Iterator[Postgres]:
+    """Run a PostgreSQL."""
+    from servers.postgres import postgres
+
+    with postgres() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
 def moto() -> Iterator[Moto]:
+    """Run moto."""
+    from botocore.loaders import JSONFileLoader
+    from servers.moto import run_moto
+
     loader = JSONFileLoader()
     with run_moto() as server, pytest.MonkeyPatch.context() as patch:
         # The SDK reads large files for each new client, and there are hundreds here.
@@ -28,6 +54,8 @@ def moto() -> Iterator[Moto]:
 @pytest.fixture
 def aws(moto: Moto, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Aws:
     """Have nothing around that boto3 takes credentials from, but the environment."""
+    from servers.aws import HOME, Aws
+
     key = f"KEY{next(_numbers)}"
     for name in ("AWS_PROFILE", "AWS_DEFAULT_REGION", "AWS_SESSION_TOKEN", "AWS_ROLE_ARN"):
         monkeypatch.delenv(name, raising=False)
