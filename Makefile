@@ -57,6 +57,7 @@ types: install
 bench: install java
 	$(BIN)/python tests/benchmarks/bench.py
 	$(BIN)/python tests/benchmarks/bench_cache.py
+	$(BIN)/python tests/benchmarks/bench_watch.py
 	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_backends.py
 
 cover: install java

@@ -104,7 +104,7 @@ class UnresolvedError(ConfigException):
         super().__init__(f"{count} {noun} cannot be resolved:{lines}")
 
 
-def plugin_failure(provider: object, error: Exception) -> LookupFailed:
+def plugin_failure(provider: object, error: BaseException) -> LookupFailed:
     """Return ours for an exception that is not, with it as the cause; its text may hold a value."""
     failure = LookupFailed(f"{type(provider).__name__} raised {type(error).__name__}")
     failure.__cause__ = error

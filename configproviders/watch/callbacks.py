@@ -17,6 +17,7 @@ from ..errors import shorten
 
 _log = logging.getLogger(__name__)
 _MOST_THREADS = 32
+_AGAIN_SECONDS = 1.0
 
 
 class Callbacks:
@@ -30,6 +31,7 @@ class Callbacks:
         self._threads: list[threading.Thread] = []
         self._current: threading.Thread | None = None
         self._running: tuple[str, float] | None = None
+        self._starved = False
         self._closed = False
 
     def submit(self, name: str, call: Callable[[], None]) -> None:
@@ -43,20 +45,22 @@ class Callbacks:
             self._changed.notify_all()
 
     def relieve(self) -> float | None:
-        """Have another thread go on if a call takes too long.
+        """Have another thread go on if a call takes too long, or there was none to have.
 
         Return in how many seconds to look again; nothing if there is nothing to look at.
         """
         with self._changed:
+            if self._starved and self._current is None:
+                self._start()
+                return _AGAIN_SECONDS
             if self._running is None:
                 return self._slow if self._queue else None
             name, since = self._running
             left = since + self._slow - time.monotonic()
             if left > 0:
                 return left
-            if len(self._threads) >= _MOST_THREADS:
+            if len(self._threads) >= _MOST_THREADS or not self._start():
                 return self._slow
-            self._start()
         _log.warning(
             "the callback of %s takes longer than %.0f s; others go on without it", name, self._slow
         )
@@ -72,12 +76,22 @@ class Callbacks:
         if current is not None and current is not threading.current_thread():
             current.join(seconds)
 
-    def _start(self) -> None:
-        self._threads = [each for each in self._threads if each.is_alive()]
-        self._current = threading.Thread(target=self._run, name="watcher-callback", daemon=True)
-        self._running = None
-        self._threads.append(self._current)
-        self._current.start()
+    def _start(self) -> bool:
+        """Have a new thread go on; return whether there is one."""
+        thread = threading.Thread(target=self._run, name="watcher-callback", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            if lacks_threads(error) and self._current is None and not self._starved:
+                _log.warning("there is no thread to be had: callbacks may have to wait for one")
+                self._starved = True
+            return False
+        if self._starved:
+            _log.info("there is a thread for callbacks again")
+            self._starved = False
+        self._threads = [*(each for each in self._threads if each.is_alive()), thread]
+        self._current, self._running = thread, None
+        return True
 
     def _run(self) -> None:
         while (turn := self._next()) is not None:
@@ -85,8 +99,8 @@ class Callbacks:
             started = time.monotonic()
             try:
                 call()
-            except Exception as error:  # noqa: BLE001  The top of a thread, which must go on.
-                report(name, error)
+            except BaseException as error:  # noqa: BLE001  The top of a thread, which must go on.
+                report(f"the callback of {shorten(name)}", error)
             self._end(name, started)
 
     def _next(self) -> tuple[str, Callable[[], None]] | None:
@@ -109,7 +123,12 @@ class Callbacks:
         _log.info("the callback of %s has come back, after %.0f s", name, took)
 
 
-def report(name: str, error: Exception) -> None:
-    """Log that a callback raised, and where; not the text of the error, which may hold a value."""
+def lacks_threads(error: RuntimeError) -> bool:
+    """Whether *error* says that the system gives no more threads, and not that Python ends."""
+    return str(error) == "can't start new thread"
+
+
+def report(who: str, error: BaseException) -> None:
+    """Log that *who* raised, and where; not the text of the error, which may hold a value."""
     frames = "".join(traceback.format_tb(error.__traceback__)).rstrip()
-    _log.error("the callback of %s raised %s:\n%s", shorten(name), type(error).__name__, frames)
+    _log.error("%s raised %s:\n%s", who, type(error).__name__, frames)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
+from ..data import Answer, ConfigData
 from .change import ChangeKind
 
 _KEY = secrets.token_bytes(32)
@@ -28,6 +29,11 @@ class Content:
     def of(cls, values: Mapping[str, str], version: str | None = None) -> Content:
         """Take the digests of *values*."""
         return cls({key: _digest(value) for key, value in values.items()}, version)
+
+    @classmethod
+    def before(cls, answer: Answer) -> Content:
+        """Take what *answer* holds, however old: it is what a config was made of."""
+        return cls.of(answer.data, answer.version) if isinstance(answer, ConfigData) else NOTHING
 
     def only(self, keys: Collection[str]) -> Content:
         """Return what there is of *keys*; all of it if there are none."""

@@ -24,7 +24,12 @@ class Entry(NamedTuple):
 
 def entries_of(path: str) -> Iterator[Entry]:
     """Yield the entries that decide where *path* leads, links followed, as far as it leads."""
-    at, left, links = os.sep, os.path.abspath(path).split(os.sep), 0
+    try:
+        left = os.path.abspath(path).split(os.sep)
+    except FileNotFoundError:  # The working directory is not there any more.
+        return
+    at = whole = os.sep
+    links = 0
     while left:
         name = left.pop(0)
         if name in {"", os.curdir}:
@@ -60,3 +65,5 @@ def _read_link(path: str) -> tuple[str | None, bool]:
         return os.readlink(path), True
     except OSError as error:
         return None, error.errno == errno.EINVAL
+    except ValueError:  # It holds a NUL character.
+        return None, False

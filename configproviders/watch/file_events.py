@@ -122,7 +122,7 @@ class FileEvents(Generic[T]):
             watch = self._started().schedule(self, directory, event_filter=_kinds())  # type: ignore[arg-type]  # It dispatches.
         except (FileNotFoundError, NotADirectoryError):
             return False
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # The latter if there are no more threads.
             self._fail(directory, error)
         else:
             self._observed[directory] = _Observed(watch, inode)
@@ -140,9 +140,9 @@ class FileEvents(Generic[T]):
             self._observer, self._stop = _start_observer(self._lose)
         return self._observer
 
-    def _fail(self, directory: str, error: OSError) -> None:
+    def _fail(self, directory: str, error: OSError | RuntimeError) -> None:
         if not self._failing:
-            reason = error.strerror or str(error)
+            reason = getattr(error, "strerror", None) or str(error)
             _log.warning("no file events: %s; files are polled instead", reason)
         self._failing.add(directory)
 
@@ -196,7 +196,7 @@ def _start_observer(lose: Callable[[], None]) -> tuple[BaseObserver, Callable[[]
             if event.is_queue_overflow:
                 lose()
 
-    _require_descriptors()
+    _require_room()
     inotify = Inotify()
     inotify.start()
     observer = BaseObserver(InotifyEmitter, inotify_fd=inotify)
@@ -204,8 +204,11 @@ def _start_observer(lose: Callable[[], None]) -> tuple[BaseObserver, Callable[[]
     return observer, lambda: _stop(observer, inotify)
 
 
-def _require_descriptors() -> None:
-    """Raise ``OSError`` if there are too few; an observer that fails half-way would keep some."""
+def _require_room() -> None:
+    """Raise for want of descriptors or threads; an observer that fails half-way would keep some."""
+    thread = threading.Thread(target=_nothing)
+    thread.start()
+    thread.join()
     taken: list[int] = []
     try:
         while len(taken) < _DESCRIPTORS:

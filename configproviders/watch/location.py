@@ -66,6 +66,7 @@ class WatchedLocation:
     """What is known of one location, and who wants it. Touched under the lock of the state."""
 
     __slots__ = (
+        "askers",
         "asking",
         "content",
         "data",
@@ -77,6 +78,7 @@ class WatchedLocation:
         "location",
         "look",
         "missed",
+        "slot",
         "source",
         "stale",
         "unread",
@@ -95,8 +97,10 @@ class WatchedLocation:
         self.unread: Collection[str] = ()
         self.asking = False
         self.look: object = None  # The one that it is, or was last, claimed for.
+        self.askers: list[Subscription] = []  # Who wanted it when that look was claimed.
         self.hurried = False  # The look that is under way, or was last, followed an event.
         self.missed = False  # It came due while it was being asked for.
+        self.slot: float | None = None  # When it may be asked for, if that had to be put off.
         self.event: float | None = None  # The first event that no look has followed yet.
         self.error: str | None = None
         self.failures = 0
@@ -113,6 +117,13 @@ class WatchedLocation:
         wanted = self.wants.values()
         return frozenset().union(*wanted) if all(wanted) else None
 
+    def asked_by(self) -> list[tuple[Subscription, frozenset[str]]]:
+        """Return for whom the look was, or is, and their keys.
+
+        Who came later may want what was not asked for, or have seen what is newer.
+        """
+        return [(each, self.wants[each]) for each in self.askers if each in self.wants]
+
     def take(self, reading: Reading, now: float) -> None:
         """Take in what was read *now*."""
         if reading.error is None:
@@ -126,8 +137,11 @@ class WatchedLocation:
             self.unread = reading.unread
 
     def may_tell(self, keys: frozenset[str]) -> bool:
-        """Whether all of *keys* could be read: some of them alone may be of another version."""
-        return not self.unread or keys.isdisjoint(self.unread)
+        """Whether all of *keys* could be read: some of them alone may be of another version.
+
+        No keys are all that are known to be there.
+        """
+        return not self.unread or (keys or self.content.digests.keys()).isdisjoint(self.unread)
 
     def values_of(self, keys: frozenset[str]) -> ConfigData:
         """Return what is there of *keys*, as last read."""

@@ -21,6 +21,11 @@ class Look(NamedTuple):
     call: Call
     locations: Mapping[str, WatchedLocation]
 
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it has not landed, and was not given up."""
+        return any(each.asking and each.look is self for each in self.locations.values())
+
 
 class Rounds:
     """The dates of all locations. Touched under the lock of the state."""
@@ -87,19 +92,18 @@ class Rounds:
     def _due_looks(self, source: Source, due: list[WatchedLocation], now: float) -> Iterator[Look]:
         """Claim *due*, and what is due soon and can go along, as far as the rate allows."""
         asked = set(due)
-        later = now
         for look in _looks_at(source, due + self._along(source, asked, now)):
             mine = [each for each in look.locations.values() if each in asked]
             if not mine:
                 continue
-            wait = source.rate.wait(now) if source.provider.waits else 0.0
-            if not wait:
+            slot = _slot(source, mine, now) if source.provider.waits else now
+            if slot <= now:
                 self._mark(look)
                 yield look
                 continue
-            later = max(later + source.rate.spacing, now + wait)
             for each in mine:
-                self._dates.put(each, later)
+                each.slot = slot
+                self._dates.put(each, slot)
 
     def _along(
         self, source: Source, asked: set[WatchedLocation], now: float
@@ -121,8 +125,15 @@ class Rounds:
     def _mark(self, look: Look) -> None:
         for each in look.locations.values():
             self._dates.drop(each)
-            each.hurried = each.event is not None
+            each.hurried, each.slot = each.event is not None, None
+            each.askers = list(each.wants)
             each.asking, each.look, each.event, each.missed = True, look, None, False
+
+
+def _slot(source: Source, together: Iterable[WatchedLocation], now: float) -> float:
+    """Return when a call may ask for *together*: who was put off keeps the place in the queue."""
+    booked = [each.slot for each in together if each.slot is not None]
+    return source.rate.book(now, min(booked, default=None))
 
 
 def _looks_at(source: Source, watched: Iterable[WatchedLocation]) -> Iterator[Look]:

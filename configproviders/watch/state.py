@@ -18,7 +18,7 @@ from ..lookups import Answers
 from ..plan import Location
 from .agenda import Agenda
 from .change import LocationChange, LocationHealth
-from .content import NOTHING
+from .content import Content
 from .location import Reading, Source, WatchedLocation
 from .rounds import Look, Rounds
 from .subscription import Subscription
@@ -26,6 +26,7 @@ from .timing import Elapsed, Timing
 
 _log = logging.getLogger(__name__)
 _FAILS = "%s cannot be read, which is tried again and again: %s"
+_HANGS = Reading(None, error="it takes very long to answer")
 _WORKS = "%s can be read again, after %.0f s"
 _STANDSTILL = 5.0
 _LONGEST_WAIT = 3600.0
@@ -78,8 +79,7 @@ class WatchState:
                 watched.wants[subscription] = keys
                 subscription.locations.append(watched)
                 if location in since:
-                    before = Reading.of(since[location]).content or NOTHING
-                    subscription.told[watched] = before.only(keys)
+                    subscription.told[watched] = Content.before(since[location]).only(keys)
         return fresh
 
     def remove(self, subscription: Subscription) -> list[WatchedLocation]:
@@ -145,6 +145,7 @@ class WatchState:
         with self._lock:
             left = self.seconds_left()
             waits = [each for each in (left, longest) if each is not None]
+            self._planned = self._next()
             if not self._closed and (not waits or min(waits) > 0):
                 self._sooner.wait(min([*waits, _LONGEST_WAIT]))
 
@@ -166,8 +167,16 @@ class WatchState:
                 self._rounds.landed(watched, readings[path].data, now, poll)
             self._landed.notify_all()
             self._wake()
-        for level, message, *facts in notes:
-            _log.log(level, message, *facts)
+        _say(notes)
+
+    def wait_for(self, look: Look) -> None:
+        """Have what *look* asks for count as failing until its answer comes, which takes long."""
+        notes: list[_Note] = []
+        with self._lock:
+            for watched in look.locations.values():
+                if watched.asking and watched.look is look:
+                    notes += self._read(watched, _HANGS, self._now())
+        _say(notes)
 
     def give_back(self, looks: Iterable[Look]) -> None:
         """Have those of *looks* that did not land, since they were interrupted, made again."""
@@ -178,6 +187,7 @@ class WatchState:
                         watched.asking = False
                         self._rounds.hurry(watched, self._now(), settle=False)
             self._landed.notify_all()
+            self._wake()
 
     def take(self, subscription: Subscription) -> dict[Location, LocationChange]:
         """Return what *subscription*, which is ready, is to be told now."""
@@ -227,18 +237,23 @@ class WatchState:
         if not watched.wants:  # It was let go meanwhile.
             watched.asking = False
             return []
-        was_failing, since = watched.failures, watched.failing_since
-        before, held = watched.content.digests, watched.unread
+        before = watched.content.digests
         watched.asking = False
-        watched.take(reading, now)
-        for subscription, keys in watched.wants.items():
+        notes = self._read(watched, reading, now)
+        for subscription, keys in watched.asked_by():
             subscription.told.setdefault(watched, watched.content.only(keys))
-        if reading.content is not None and (held or watched.content.digests != before):
-            self._pend(watched, reading, now)
+        if reading.content is not None:
+            self._pend(watched, reading, now, is_new=watched.content.digests != before)
         if watched.hurried:
             for subscription in watched.wants:
                 if subscription.pending and not subscription.busy:
                     self._quiet.put(subscription, now)
+        return notes
+
+    def _read(self, watched: WatchedLocation, reading: Reading, now: float) -> list[_Note]:
+        """Have *watched* take *reading*; return what is to be said of it."""
+        was_failing, since = watched.failures, watched.failing_since
+        watched.take(reading, now)
         place = f"{watched.location.provider}:{shorten(watched.location.path)}"
         if watched.error and not was_failing:
             return [(logging.WARNING, _FAILS, place, watched.error)]
@@ -246,19 +261,22 @@ class WatchState:
             return [(logging.INFO, _WORKS, place, now - since)]
         return []
 
-    def _pend(self, watched: WatchedLocation, reading: Reading, now: float) -> None:
+    def _pend(
+        self, watched: WatchedLocation, reading: Reading, now: float, *, is_new: bool
+    ) -> None:
         """Note who has to be told what was read, and when it will be quiet enough for that."""
-        for subscription in watched.wants:
+        for subscription, _ in watched.asked_by():
             if not subscription.differs(watched):
                 subscription.pending.discard(watched)
                 watched.forget_told(subscription)
                 continue
+            news = is_new or watched not in subscription.pending
             if not subscription.pending:
                 subscription.first = now
             subscription.pending.add(watched)
             watched.untold.add(subscription)
             watched.data = reading.data
-            if not watched.hurried and not subscription.busy:
+            if news and not watched.hurried and not subscription.busy:
                 self._quiet.put(subscription, self._timing.settled(subscription.first, now))
 
     def _is_quiet(self, subscription: Subscription, now: float) -> bool:
@@ -286,6 +304,11 @@ class WatchState:
         if due is not None and (self._planned is None or due < self._planned):
             self._planned = due
             self._sooner.notify_all()
+
+
+def _say(notes: Iterable[_Note]) -> None:
+    for level, message, *facts in notes:
+        _log.log(level, message, *facts)
 
 
 def _all(source: Source) -> list[WatchedLocation]:

@@ -21,7 +21,7 @@ from ..data import ConfigData
 
 _SOONEST, _LONGEST_PAUSE = 1.0, 60.0
 _AFTER_TTL = 0.05
-_ROUNDING = 1e-9
+_KEPT = 1.0  # A place for a call, after its time has come.
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +56,20 @@ class Timing:
 
 
 class Rate:
-    """Lets so many calls go in a second, as many at once, and says when the next may."""
+    """Has places for so many calls in a second, as many at once, and gives them out in order."""
 
     def __init__(self, per_second: float) -> None:
         """Start with none made."""
-        self.spacing = 1 / per_second
-        self._burst = max(1.0, per_second) * self.spacing
+        self._spacing = 1 / per_second
+        self._burst = max(1.0, per_second) * self._spacing
         self._full_at = -math.inf
 
-    def wait(self, now: float) -> float:
-        """Return the seconds until a call may go; if none, it is taken to go."""
-        full_at = max(self._full_at, now) + self.spacing
-        wait = full_at - self._burst - now
-        if wait > _ROUNDING:
-            return wait
-        self._full_at = full_at
-        return 0.0
+    def book(self, now: float, booked: float | None = None) -> float:
+        """Return when a call may go: as it was *booked* before, if that is not long past."""
+        if booked is not None and now - booked < _KEPT:
+            return booked
+        self._full_at = max(self._full_at, now) + self._spacing
+        return max(now, self._full_at - self._burst)
 
 
 class Elapsed:

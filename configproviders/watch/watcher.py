@@ -16,7 +16,7 @@ from ..lookups import LOOKUP_CONCURRENCY
 from ..plan import Location, LookupPlan
 from ..provider import ConfigProvider
 from ..single_flight import renew_in_children
-from .callbacks import Callbacks
+from .callbacks import Callbacks, report
 from .change import ConfigChange, LocationChange, LocationHealth
 from .hearing import Hearing
 from .location import Source
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _Key = tuple[Location, frozenset[str]]
 _CLOSING_SECONDS = 0.8
+_RECOVERY_SECONDS = 1.0
 
 
 class Watcher:
@@ -232,16 +233,25 @@ class Watcher:
             if self._state.is_closed:
                 raise ConfigException("the watcher is closed")
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="watcher", daemon=True)
-                self._thread.start()
+                thread = threading.Thread(target=self._run, name="watcher", daemon=True)
+                thread.start()
+                self._thread = thread
 
     def _run(self) -> None:
         while not self._state.is_closed:
-            step = self._state.step()
-            self._looks.submit(step.looks, self._hearing.arm)
-            for each in step.ready:
-                self._callbacks.submit(each.name, partial(self._tell, each))
-            self._state.wait(self._callbacks.relieve())
+            try:
+                self._turn()
+            except Exception as error:  # noqa: BLE001  The top of a thread, which must go on.
+                report("the watcher", error)
+                time.sleep(_RECOVERY_SECONDS)
+
+    def _turn(self) -> None:
+        step = self._state.step()
+        self._looks.submit(step.looks, self._hearing.arm)
+        for each in step.ready:
+            self._callbacks.submit(each.name, partial(self._tell, each))
+        waits = (self._callbacks.relieve(), self._looks.watch_over())
+        self._state.wait(min((each for each in waits if each is not None), default=None))
 
     def _tell(self, subscription: Subscription) -> None:
         try:

@@ -52,13 +52,17 @@ def test_it_is_quiet_after_the_last_of_what_happens_and_at_the_latest_in_a_secon
 def test_a_rate_lets_a_second_s_worth_go_at_once_and_then_one_by_one() -> None:
     rate = Rate(10)
 
-    at_once = sum(rate.wait(0.0) == 0 for _ in range(50))
-    wait = rate.wait(0.0)
+    dates = [rate.book(0.0) for _ in range(13)]
 
-    assert at_once == 10
-    assert wait == pytest.approx(0.1)
-    assert rate.wait(0.1) == 0
-    assert rate.wait(0.1) > 0
+    assert dates == pytest.approx([0.0] * 10 + [0.1, 0.2, 0.3])
+
+
+def test_a_place_that_was_booked_is_kept_unless_it_is_long_past() -> None:
+    rate = Rate(10)
+    booked = [rate.book(0.0) for _ in range(12)][-1]
+
+    assert [rate.book(now, booked) for now in (0.1, 0.3)] == [booked, booked]
+    assert rate.book(9.0, booked) == 9.0
 
 
 def test_a_clock_that_jumps_back_goes_on_from_there() -> None:
