@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from typing import NoReturn
@@ -17,6 +18,10 @@ def run() -> NoReturn:
         code = main()
     except KeyboardInterrupt:
         code = 130
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    if "threading" in sys.modules and sys.modules["threading"].active_count() > 1:
+        os._exit(code)  # A lookup still waits in a thread, for which Python would wait too.
     sys.exit(code)
 
 

@@ -122,7 +122,7 @@ class ConfigTransformer:
         """
         plan = self.plan(configs)
         answers = self.fetch(plan)
-        data, complete = substitute(configs, plan.references, _values_as_typed(plan, answers))
+        data, complete = substitute(configs, plan.references, values_as_typed(plan, answers))
         unresolved = () if complete else unresolved_among(explain(plan, answers))
         failures = [each.error for each in unresolved if strict or each.is_failure]
         if failures:
@@ -183,7 +183,7 @@ def _timed(seconds: dict[Location, float], call: Call) -> Answers:
     return answers
 
 
-def _values_as_typed(
+def values_as_typed(
     plan: LookupPlan, answers: Mapping[Location, Answer]
 ) -> Mapping[tuple[str, str], dict[str, str]]:
     """Return the values by provider, path and key as the references have them."""

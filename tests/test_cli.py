@@ -140,7 +140,11 @@ def test_a_provider_declared_twice_is_an_error(run: Run) -> None:
     ("argv", "reason"),
     [
         ([], "the following arguments are required: INPUT"),
-        (["watch"], "'watch' is not a command yet; a file of that name is written ./watch"),
+        (["scan"], "'scan' is not a command yet; a file of that name is written ./scan"),
+        (
+            ["--check", "watch"],
+            "'watch' is a command and comes first; a file of that name is ./watch",
+        ),
         (["missing.properties"], "cannot read 'missing.properties': No such file or directory"),
         (["."], "cannot read '.': Is a directory"),
         (["a\0b"], "a path holds no NUL character"),
@@ -169,10 +173,11 @@ def test_bad_usage_and_bad_input_end_with_2_and_one_clear_line(
     assert CANARY not in err
 
 
-def test_a_file_named_like_a_command_to_come_can_be_read(run: Run) -> None:
-    Path("watch").write_text("a=b\n")
+@pytest.mark.parametrize("name", ["scan", "watch"])
+def test_a_file_named_like_a_command_can_be_read(run: Run, name: str) -> None:
+    Path(name).write_text("a=b\n")
 
-    assert run("./watch") == (0, "a=b\n", "")
+    assert run(f"./{name}") == (0, "a=b\n", "")
 
 
 def test_an_input_that_may_not_be_read_says_so(
@@ -195,4 +200,4 @@ def test_help_shows_examples(run: Run) -> None:
     code, out, _ = run("--help")
 
     assert code == 0
-    assert out.partition("examples:")[2].count("resolve-config ") == 4
+    assert out.partition("examples:")[2].count("resolve-config ") == 5
