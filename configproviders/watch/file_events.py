@@ -197,11 +197,17 @@ def _start_observer(lose: Callable[[], None]) -> tuple[BaseObserver, Callable[[]
                 lose()
 
     _require_room()
+    logging.getLogger("watchdog.observers.inotify").addFilter(_is_no_farewell)
     inotify = Inotify()
     inotify.start()
     observer = BaseObserver(InotifyEmitter, inotify_fd=inotify)
     observer.start()
     return observer, lambda: _stop(observer, inotify)
+
+
+def _is_no_farewell(record: logging.LogRecord) -> bool:
+    """Whether *record* is not the error that watchdog logs when it ends during half a move."""
+    return "called when the thread is inactive" not in record.getMessage()
 
 
 def _require_room() -> None:

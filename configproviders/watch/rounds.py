@@ -51,7 +51,7 @@ class Rounds:
         """Have *watched* due soon, since something has happened there; without *settle* now."""
         watched.event = now if watched.event is None else watched.event
         settled = self._timing.settled(watched.event, now)
-        self._dates.put(watched, settled if settle else now)
+        self._dates.put(watched, max(now, settled - self._timing.grace) if settle else now)
 
     def due(self, now: float) -> list[Look]:
         """Claim what is due."""

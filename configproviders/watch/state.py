@@ -174,7 +174,7 @@ class WatchState:
         notes: list[_Note] = []
         with self._lock:
             for watched in look.locations.values():
-                if watched.asking and watched.look is look:
+                if watched.wants and watched.asking and watched.look is look:
                     notes += self._read(watched, _HANGS, self._now())
         _say(notes)
 
@@ -247,7 +247,7 @@ class WatchState:
         if watched.hurried:
             for subscription in watched.wants:
                 if subscription.pending and not subscription.busy:
-                    self._quiet.put(subscription, now)
+                    self._quiet.put(subscription, now + self._timing.grace)
         return notes
 
     def _read(self, watched: WatchedLocation, reading: Reading, now: float) -> list[_Note]:

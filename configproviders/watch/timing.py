@@ -21,6 +21,7 @@ from ..data import ConfigData
 
 _SOONEST, _LONGEST_PAUSE = 1.0, 60.0
 _AFTER_TTL = 0.05
+_GRACE = 0.02
 _KEPT = 1.0  # A place for a call, after its time has come.
 
 
@@ -33,6 +34,11 @@ class Timing:
     settle_max: float
     calls_per_second: float
     jitter: Callable[[], float]
+
+    @property
+    def grace(self) -> float:
+        """How long an event may be on its way: what was read before it came may be half a save."""
+        return min(_GRACE, self.settle / 2)
 
     def poll_wait(self, interval: float) -> float:
         """Return how long to wait after an answer."""

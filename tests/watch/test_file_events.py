@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from queue import Empty, Queue
 
@@ -189,6 +189,46 @@ def test_other_files_of_the_directory_do_not_matter(file: Path, told: Told) -> N
     write(file.with_name("other.properties"), "p1")
 
     assert told.is_silent()
+
+
+class Saving(FileConfigProvider):
+    """Reads a file once while it is being saved: just when it is empty."""
+
+    is_armed = False
+
+    def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
+        if not self.is_armed:
+            return super().get(path, keys)
+        self.is_armed = False
+        Path(path).write_text("")
+        data = super().get(path, keys)
+        write(Path(path), "p2")
+        return data
+
+
+def test_a_file_that_is_read_in_the_middle_of_a_save_is_told_when_it_is_whole(
+    secrets: Path, told: Told
+) -> None:
+    file = secrets / "db.properties"
+    with Saving() as provider:
+        provider.subscribe(str(file), {"password"}, told)
+        provider.is_armed = True
+
+        write(file, "p1")
+
+        assert told.next() == {"password": "p2"}
+        assert told.is_silent()
+
+
+def test_ending_during_half_a_move_logs_no_error_of_watchdog_s(
+    secrets: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with FileConfigProvider() as provider:
+        provider.subscribe(str(secrets / "db.properties"), (), lambda _path, _data: None)
+
+        (secrets / "db.properties").rename(secrets.parent.parent / "away")
+
+    assert caplog.text == ""
 
 
 class Mount:
