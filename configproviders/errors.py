@@ -86,7 +86,7 @@ class Unresolved:
 
     def __str__(self) -> str:
         reference = printable(shorten(self.reference.text))
-        return f"{printable(self.config_key)}: {reference}: {self.error}"
+        return f"{printable(self.config_key)}: {reference}: {printable(str(self.error))}"
 
 
 class UnresolvedError(ConfigException):

@@ -11,6 +11,8 @@ from contextlib import suppress
 from . import properties
 from .errors import ConfigException
 
+_PREFIX = ".resolve-config-"
+
 
 def render(configs: Mapping[str, str], text_format: str) -> str:
     """Return *configs* as text in one of ``FORMATS``, in their own order."""
@@ -49,23 +51,23 @@ def encode(text: str) -> bytes:
 def write(content: bytes, path: str) -> None:
     """Put *content* into the file at *path*, readable by its owner alone, or change nothing.
 
-    A reader sees the old file or the new one. A link stays and what it leads to is replaced.
+    A reader sees the old file or the new one. A link stays and what it leads to is replaced. What
+    a process that was killed meanwhile left beside it is removed.
     Raises :class:`ConfigException` for what is not a regular file, and if the disk refuses.
     """
-    import tempfile
-
     temporary = None
     try:
         target = os.path.realpath(path)
         if os.path.exists(target) and not stat.S_ISREG(os.stat(target).st_mode):
             raise ConfigException(f"cannot write {path!r}: it is not a regular file")
         directory = os.path.dirname(target)
-        descriptor, temporary = tempfile.mkstemp(prefix=".resolve-config-", dir=directory)
+        _remove_left_behind(directory)
+        descriptor, temporary = _new_file(directory)
         with open(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, target)
+            os.replace(temporary, target)  # While it is locked.
         temporary = None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a path holds no NUL character"
@@ -74,6 +76,35 @@ def write(content: bytes, path: str) -> None:
         if temporary is not None:
             with suppress(FileNotFoundError):  # A signal may come when it is in place already.
                 os.unlink(temporary)
+
+
+def _new_file(directory: str) -> tuple[int, str]:
+    """Return a descriptor and the path of a new file, locked so that others see it is in use."""
+    import fcntl
+    import tempfile
+
+    while True:
+        descriptor, path = tempfile.mkstemp(prefix=_PREFIX, dir=directory)
+        with suppress(OSError):  # Not all file systems have locks; there nobody removes it either.
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, path
+        os.close(descriptor)  # Another process took it for left behind before it was locked.
+
+
+def _remove_left_behind(directory: str) -> None:
+    """Remove the files of :func:`_new_file` whose processes are gone, and their locks with them."""
+    import fcntl
+
+    with suppress(OSError), os.scandir(directory) as entries:
+        for path in [entry.path for entry in entries if entry.name.startswith(_PREFIX)]:
+            with suppress(OSError), open(path, "rb", opener=_open_at_once) as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(path)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _json(configs: Mapping[str, str]) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -201,3 +202,55 @@ def test_help_shows_examples(run: Run) -> None:
 
     assert code == 0
     assert out.partition("examples:")[2].count("resolve-config ") == 5
+
+
+@pytest.mark.parametrize("words", [[], ["watch"]])
+@pytest.mark.parametrize("output", ["secrets.properties", "./link", "dd/pw", "dd/new", "to-pw"])
+def test_an_output_that_a_value_is_read_from_is_refused_and_stays(
+    run: Run, words: list[str], output: str
+) -> None:
+    Path("link").symlink_to("secrets.properties")
+    Path("dd").mkdir()
+    Path("dd/pw").symlink_to("../pw")
+    Path("to-pw").symlink_to("pw")
+    Path("pw").write_text(CANARY)
+    before = Path("secrets.properties").read_text()
+    Path("in.properties").write_text(
+        "config.providers=d,file\nconfig.providers.d.class=directory\n"
+        "config.providers.file.class=file\n"
+        "a=${file:secrets.properties:password}\n"
+        f"b=${{d:{Path.cwd()}/dd:pw}}\n"
+    )
+
+    code, out, err = run(*words, "in.properties", "-o", output)
+
+    assert (code, out) == (2, "")
+    assert f"-o {output!r} would write over what " in err
+    assert Path("secrets.properties").read_text() == before
+    assert Path("pw").read_text() == CANARY
+    assert os.listdir("dd") == ["pw"]
+
+
+@pytest.mark.parametrize("words", [[], ["watch"]])
+@pytest.mark.parametrize("option", ["-o", "--providers"])
+def test_an_empty_name_is_an_error(run: Run, words: list[str], option: str) -> None:
+    code, out, err = run(*words, "job.properties", option, "")
+
+    assert (code, out) == (2, "")
+    assert "the name is empty" in err
+
+
+def test_names_are_shown_without_control_characters(run: Run) -> None:
+    name = "x\n\x1b]0;owned"
+    Path(name).write_text("a=${file:secrets.properties:nope}\nb=c\n")
+
+    shown = [
+        run(name)[2],
+        run("watch", name)[2],
+        run("watch", name, "-o", name)[2],
+        run("job.properties", f"--{name}")[2],
+        run(name, "--input-format", "json")[2],
+    ]
+
+    assert all("x\\n\\x1b]0;owned" in each for each in shown)
+    assert not any("\x1b" in each for each in shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from argparse import Namespace
 from collections.abc import Collection, Iterator
 from contextlib import closing
@@ -11,13 +12,14 @@ from queue import SimpleQueue
 import pytest
 from cli_watching import in_time, rotate
 
-from configproviders import ConfigData, ConfigProvider
+from configproviders import ConfigData, ConfigProvider, ConfigTransformerResult
 from configproviders.cli.keeper import Events, Keeper
 from configproviders.cli.session import Session, Sources
 from configproviders.cli.status_line import StatusLine
 from configproviders.cli.watch_command import watch_parser
 from configproviders.errors import LookupFailed
 from configproviders.plan import Location
+from configproviders.testing import CANARY
 from configproviders.watch import ChangeKind, ConfigChange, LocationChange
 
 pytestmark = pytest.mark.usefixtures("job_directory")
@@ -110,3 +112,20 @@ def test_what_is_tried_again_is_said_once_whatever_its_words(
     assert err.count("what was there stays: ") == 1
     assert err.count("failed after 1 ms") == 1
     assert err.endswith("resolve-config: all is up to date again\n")
+
+
+def test_values_go_when_they_are_replaced() -> None:
+    with closing(keeper(arguments("job.properties", "-o", "out"))) as kept:
+        rotate()
+        kept.run(once=True)
+        gc.collect()
+        held = [each for each in gc.get_objects() if holds(each, CANARY)]
+
+    assert held == []
+
+
+def holds(thing: object, value: str) -> bool:
+    """Whether *thing* is data that has *value* as one of its own."""
+    if isinstance(thing, ConfigTransformerResult):
+        return value in thing.data.values()
+    return isinstance(thing, ConfigData) and value in thing.data.values()

@@ -250,3 +250,19 @@ def test_tab_completes_options_and_formats() -> None:
     assert "--providers" in completions("resolve-config --pro")
     assert "yaml" in completions("resolve-config --format ya")
     assert "job.properties" in completions("resolve-config jo")
+
+
+@pytest.mark.parametrize("words", [[], ["watch"]])
+def test_help_is_shown_in_an_ascii_locale(words: list[str]) -> None:
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+    done = subprocess.run(
+        [*COMMAND, *words, "--help"],
+        env={**os.environ, **ascii_only, "PYTHONIOENCODING": "ascii:strict"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "config.providers..." in done.stdout

@@ -264,6 +264,7 @@ def test_providers_of_an_untrusted_input_can_be_refused(run: Run) -> None:
         (["job.properties", "--signal", "HUP"], "--signal goes with --pid"),
         (["job.properties", "--pid", "1", "--on-change", "true"], "not allowed with"),
         (["job.properties", "--pid", "0"], "--pid: 0 is not the number of a process"),
+        (["job.properties", "--pid", "2147483648"], "2147483648 is not the number of a process"),
         (["job.properties", "--pid", "4194305"], "--pid: cannot signal 4194305: "),
         (["job.properties", "--pid", "1", "--signal", "SIGHOP"], "did you mean 'HUP'?"),
         (["job.properties", "--on-change", ""], "--on-change: there is no command"),

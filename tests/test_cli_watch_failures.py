@@ -158,3 +158,24 @@ def test_a_full_device_for_the_lines_is_said_and_it_goes_on() -> None:
         watching.says("cannot write to standard output: No space left on device")
         rotate(f"{NEW}-2")
         eventually(lambda: password_in("out") == f"{NEW}-2")
+
+
+def test_an_input_that_becomes_a_pipe_is_refused_and_holds_up_nothing() -> None:
+    with Watching(*JOB).begins() as watching:
+        os.mkfifo("pipe")
+        Path("pipe").rename("job.properties")
+        watching.says("cannot read 'job.properties': it is no regular file any more")
+        rotate()
+        eventually(lambda: password_in("out") == NEW)
+
+
+def test_an_input_that_comes_to_read_from_the_output_is_refused() -> None:
+    job = Path("job.properties").read_text()
+
+    with Watching(*JOB).begins() as watching:
+        before = Path("out").read_text()
+        replace("job.properties", f"{job}a=${{file:out:jdbc.user}}\n")
+        watching.says("what was there stays: -o 'out' would write over what 'file:out' is read")
+        assert Path("out").read_text() == before
+        rotate()
+        eventually(lambda: password_in("out") == NEW)

@@ -49,6 +49,7 @@ FLOORS = [
         "cli.terminal",
         "cli.status_line",
         "cli.inputs",
+        "cli.overwriting",
         "cli.on_change",
     ],  # edges
     ["cli.session", "cli.keeper", "cli.watch_command", "cli", "__main__"],

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import stat
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -105,3 +107,28 @@ def test_a_path_that_cannot_be_written_is_an_error(
         write(b"x", path)
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_writer_left_is_removed_and_what_another_writes_now_is_not(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".resolve-config-dead").write_text("secret")
+    alive = tmp_path / ".resolve-config-alive"
+    os.mkfifo(tmp_path / ".resolve-config-pipe")
+
+    with alive.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        write(b"x", str(tmp_path / "out"))
+        left = {each.name for each in tmp_path.iterdir()}
+
+    assert left == {"out", alive.name}
+
+
+def test_writers_of_one_file_do_not_disturb_each_other(tmp_path: Path) -> None:
+    contents = [bytes([each]) * 10_000 for each in range(100)]
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda each: write(each, str(tmp_path / "out")), contents))
+
+    assert (tmp_path / "out").read_bytes() in contents
+    assert os.listdir(tmp_path) == ["out"]

@@ -94,8 +94,9 @@ class Watch:
         wants = {Location("it", path): frozenset(keys) for path in paths}
         known = {Location("it", path): answer for path, answer in (since or {}).items()}
         self.state.add(subscription, wants, {"it": self.source}, known)
-        for look in self.state.first_looks(subscription):
-            self.state.land(look, look.call.refresh())
+        for looks in self.state.first_looks(subscription):
+            for look in looks:
+                self.state.land(look, look.call.refresh())
         return subscription
 
     def _remove(self, subscription: Subscription) -> None:

@@ -28,6 +28,7 @@ from .inputs import (
     say_what_is_odd,
     split_input,
 )
+from .overwriting import refuse_output_among
 from .terminal import print_bytes, say, show_table
 
 _WATCH = "watch"
@@ -59,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return watch(own[1:], command)
         return _resolve(own, command)
     except ConfigException as error:
-        say(str(error))
+        say(printable(str(error)))
         return exit_code(error)
     except BrokenPipeError:
         return BROKEN_PIPE
@@ -89,7 +90,7 @@ def _resolve(own: Sequence[str], command: list[str] | None) -> int:
     try:
         return _run(arguments, command)
     except UnresolvedError as error:
-        say(f"{arguments.input}: {error}")
+        say(f"{printable(arguments.input)}: {error}")
         return UNRESOLVED
 
 
@@ -164,6 +165,7 @@ def _run(arguments: argparse.Namespace, command: list[str] | None) -> int:
         transformer = ConfigTransformer(providers, concurrency=arguments.lookup_concurrency)
         if _is_report(arguments):
             return _report(arguments, transformer, providers, configs)
+        refuse_output_among(transformer.plan(configs), providers, arguments.output)
         result = transformer.transform(configs, strict=not arguments.allow_unresolved)
     say_what_is_odd(result)
     if command:
@@ -196,7 +198,7 @@ def _report(
     for note in report.notes:
         say(note)
     for name, error in report.failures.items():
-        say(f"provider {name!r}: {error}")
+        say(f"provider {name!r}: {printable(str(error))}")
     unresolved = unresolved_among(report.outcomes)
     if unresolved:
         say(str(UnresolvedError(unresolved)))

@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Mapping
 from contextlib import ExitStack
+from typing import NoReturn
 
 from ..errors import ConfigException, LookupDenied, printable
 from ..formats import FORMATS
@@ -25,7 +26,7 @@ def exit_code(error: ConfigException) -> int:
 
 def new_parser(prog: str, usage: str, description: str, epilog: str) -> argparse.ArgumentParser:
     """Return a parser with the options for the input and its references."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=prog,
         usage=usage,
         description=description,
@@ -36,10 +37,21 @@ def new_parser(prog: str, usage: str, description: str, epilog: str) -> argparse
     add = parser.add_argument
     add("input", metavar="INPUT", help="properties, JSON, YAML or TOML by suffix; - is stdin")
     add("--input-format", choices=FORMATS, help="what INPUT is, if its name does not say")
-    add("--providers", metavar="FILE", help="take config.providers… from this file too")
-    add("--no-input-providers", action="store_true", help="refuse config.providers… in INPUT")
+    add(
+        "--providers",
+        metavar="FILE",
+        type=_file_name,
+        help="take config.providers... from this file too",
+    )
+    add("--no-input-providers", action="store_true", help="refuse config.providers... in INPUT")
     add("--allow-unresolved", action="store_true", help="leave unknown references as typed")
-    add("-o", "--output", metavar="FILE", help="write FILE (mode 0600) whole or not at all")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=_file_name,
+        help="write FILE (mode 0600) whole or not at all",
+    )
     add(
         "--lookup-concurrency",
         metavar="N",
@@ -57,7 +69,8 @@ def split_input(
     settings, others = split_settings(configs)
     if settings and arguments.no_input_providers:
         raise LookupDenied(
-            f"{arguments.input}: {next(iter(settings))!r} is refused by --no-input-providers"
+            f"{printable(arguments.input)}: {next(iter(settings))!r} is refused by"
+            " --no-input-providers"
         )
     return settings, others
 
@@ -69,7 +82,7 @@ def open_sources(
     try:
         return opened.enter_context(open_providers(*sources.values()))
     except ConfigException as error:
-        raise ConfigException(f"{' and '.join(sources)}: {error}") from error
+        raise ConfigException(f"{' and '.join(map(printable, sources))}: {error}") from error
 
 
 def say_what_is_odd(result: ConfigTransformerResult[str]) -> None:
@@ -78,6 +91,19 @@ def say_what_is_odd(result: ConfigTransformerResult[str]) -> None:
         say(f"left as typed: {each}")
     if stale := result.stale_keys:
         say(f"stale values, since a backend failed: {printable(', '.join(stale))}")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Shows what it refuses without control characters."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
+def _file_name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return text
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:

@@ -23,10 +23,9 @@ from datetime import timedelta
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigException, printable
+from ..errors import ConfigException, UnresolvedError, printable
 from ..output import encode, render, write
 from ..watch import ChangeKind, ConfigChange
-from .inputs import say_what_is_odd
 from .session import Session, Sources
 from .status_line import StatusLine
 from .terminal import coloured, print_bytes, say
@@ -85,9 +84,7 @@ class Keeper:
         self._session.close()
 
     def _open(self) -> Session:
-        session = Session(self._arguments, self._sources, lambda *event: self._events.put(event))
-        say_what_is_odd(session.result)
-        return session
+        return Session(self._arguments, self._sources, lambda *event: self._events.put(event))
 
     def _listen(self) -> bool:
         """Take all that has happened, or happens within a moment; return whether anything has."""
@@ -117,7 +114,7 @@ class Keeper:
         steps = (self._read_again, self._deliver, self._require_all)
         problems = [each for each in map(_problem, steps) if each]
         reader_left = self._print_lines()
-        self._complain("\n".join(map(str, problems)), asked=asked)
+        self._complain("\n".join(map(_words, problems)), asked=asked)
         code = self._follow() if self._data is not before else None
         if reader_left:  # Only now, when all that was due is done.
             raise reader_left
@@ -130,7 +127,7 @@ class Keeper:
         fresh = self._open()
         self._session.close()
         self._session, self._must_read = fresh, False
-        before, now = self._data or {}, fresh.result.data
+        before, now = self._data or {}, fresh.resolve()
         keys = [key for key in {**before, **now} if before.get(key) != now.get(key)]
         self._tell(ChangeKind.CHANGED, self._arguments.input, keys)
 
@@ -201,3 +198,8 @@ def _problem(step: Callable[[], None]) -> ConfigException | None:
     except ConfigException as error:
         return error
     return None
+
+
+def _words(problem: ConfigException) -> str:
+    """Return its message; only that of references has more than one line."""
+    return str(problem) if isinstance(problem, UnresolvedError) else printable(str(problem))

@@ -21,6 +21,7 @@ from .terminal import say
 _TICK = 1.0
 _NOTICE = 60.0
 _FAREWELL = 5.0
+_PIDS = 1 << 31
 _SIGNALS = {each.name.removeprefix("SIG"): each for each in signal.Signals}
 
 
@@ -64,7 +65,7 @@ class Signal:
         word = name.upper().removeprefix("SIG")
         if word not in _SIGNALS:
             raise ConfigException(f"--signal: there is no {name!r}; {there_is(word, _SIGNALS)}")
-        if pid < 1:
+        if not 0 < pid < _PIDS:
             raise ConfigException(f"--pid: {pid} is not the number of a process")
         self._number = _SIGNALS[word]
         try:

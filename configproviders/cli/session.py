@@ -19,7 +19,8 @@ from ..provider import ConfigProvider
 from ..reference import substitute
 from ..transformer import ConfigTransformer, explain, unresolved_among, values_as_typed
 from ..watch import ChangeKind, ConfigChange, LocationChange, Watcher
-from .inputs import open_sources, split_input
+from .inputs import open_sources, say_what_is_odd, split_input
+from .overwriting import refuse_output_among
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -45,6 +46,9 @@ class Sources:
     def read(self, path: str) -> dict[str, str]:
         """Return what the file at *path* says now; raise :class:`ConfigException`."""
         if path not in self._kept:
+            if path in self.watched and os.path.exists(path) and not _is_regular(path):
+                # Opening a pipe would wait for who writes to it.
+                raise ConfigException(f"cannot read {path!r}: it is no regular file any more")
             configs = read_configs(path, text_format=self._formats[path])
             if path in self.watched:
                 return configs
@@ -60,7 +64,7 @@ class Session:
     """Resolves an input once, and tells of changes from then on.
 
     *changed* is called in a thread of the watcher's, with this and with what :meth:`take` wants.
-    ``result`` is what the input came to at first.
+    Of values it keeps the last ones alone.
     """
 
     def __init__(self, arguments: Namespace, sources: Sources, changed: Changed) -> None:
@@ -70,20 +74,24 @@ class Session:
         with ExitStack() as opened:
             providers = open_sources({**read, arguments.input: settings}, opened)
             transformer = ConfigTransformer(providers, concurrency=arguments.lookup_concurrency)
-            self.result = transformer.transform(configs, strict=not arguments.allow_unresolved)
+            refuse_output_among(transformer.plan(configs), providers, arguments.output)
+            result = transformer.transform(configs, strict=not arguments.allow_unresolved)
             self._configs = configs
-            self._answers = dict(self.result.answers)
+            self._plan = result.plan
+            self._never = {(each.config_key, each.reference) for each in result.unresolved}
+            self._answers = dict(result.answers)
             self._lost: dict[Location, Answer] = {}
             self._files = {_location(path, providers): path for path in sources.watched}
             self._watcher = opened.enter_context(self._new_watcher(arguments, sources, providers))
             files = {each: ConfigData(read[path]) for each, path in self._files.items()}
             self._begin(files, partial(changed, self))
             self._opened = opened.pop_all()
+        say_what_is_odd(result)
 
     @property
     def locations(self) -> int:
         """How many locations are watched, files that are read again included."""
-        return len(self._files) + len(self.result.plan.lookups)
+        return len(self._files) + len(self._plan.lookups)
 
     def unreadable(self) -> int:
         """Return how many locations cannot be read now."""
@@ -102,12 +110,12 @@ class Session:
         for location, each in change.locations.items():
             if location not in self._files:
                 place = f"{location.provider}:{shorten(location.path)}{_versions(each)}"
-                affected = ConfigChange.of(self.result.plan, {location: each})
+                affected = ConfigChange.of(self._plan, {location: each})
                 yield each.kind, place, affected.config_keys
 
     def take(self, change: ConfigChange) -> None:
         """Take in what came with *change*; where a value is gone, all of the location stays."""
-        lookups = self.result.plan.lookups
+        lookups = self._plan.lookups
         for location in change.locations.keys() & lookups.keys():
             each = change.locations[location]
             if lookups[location] & _keys(self._answers[location]) - _keys(each.data):
@@ -119,18 +127,17 @@ class Session:
 
     def resolve(self) -> dict[str, str]:
         """Return the config with all that was taken in."""
-        plan = self.result.plan
+        plan = self._plan
         values = values_as_typed(plan, self._answers)
         return substitute(self._configs, plan.references, values)[0]
 
     def require_all(self) -> None:
         """Raise :class:`UnresolvedError` for references that had a value, which is gone."""
-        never = {(each.config_key, each.reference) for each in self.result.unresolved}
-        outcomes = explain(self.result.plan, {**self._answers, **self._lost})
+        outcomes = explain(self._plan, {**self._answers, **self._lost})
         lost = [
             each
             for each in unresolved_among(outcomes)
-            if (each.config_key, each.reference) not in never
+            if (each.config_key, each.reference) not in self._never
         ]
         if lost:
             raise UnresolvedError(lost)
@@ -153,13 +160,13 @@ class Session:
     def _begin(
         self, files: Mapping[Location, ConfigData], changed: Callable[[ConfigChange], None]
     ) -> None:
-        plan = self.result.plan
+        plan = self._plan
         everything = dict.fromkeys(files, frozenset[str]())
         lookups = {**plan.lookups, **everything}
         if not lookups:
             raise ConfigException("nothing to watch: no reference, and no file to read again")
         self._watcher.watch(
-            replace(plan, lookups=lookups), changed, since={**self.result.answers, **files}
+            replace(plan, lookups=lookups), changed, since={**self._answers, **files}
         )
 
 

@@ -14,11 +14,12 @@ from queue import SimpleQueue
 from types import FrameType
 
 from ..config_def import MILLISECONDS
-from ..errors import UnresolvedError
+from ..errors import UnresolvedError, printable
 from ..output import FORMATS
 from .inputs import DONE, UNRESOLVED, new_parser
 from .keeper import Events, Keeper
 from .on_change import Command, Signal
+from .overwriting import is_same
 from .status_line import StatusLine
 from .terminal import say
 
@@ -32,7 +33,8 @@ COMMAND is split into words as by a shell but run without one: for pipes and var
 sh -c '...'. It gets this environment and no value. If it fails, that is said, and the watch goes
 on. What changes while it runs waits for its end.
 
-signals: HUP looks at everything now; TERM and ctrl-C end the watch, and COMMAND if it runs
+signals: HUP looks at everything now; TERM and ctrl-C end the watch, and COMMAND if it
+runs, but not what COMMAND started itself
 
 examples:
   resolve-config watch job.properties -o job.resolved --on-change 'systemctl reload orders'
@@ -61,7 +63,7 @@ def watch(own: Sequence[str], command: list[str] | None) -> int:
         ):
             return keeper.run(once=arguments.once)
     except UnresolvedError as error:
-        say(f"{arguments.input}: {error}")
+        say(f"{printable(arguments.input)}: {error}")
         return UNRESOLVED
 
 
@@ -124,15 +126,10 @@ def _refuse_bad_usage(
         parser.error("--format goes with -o")
     if arguments.signal and arguments.pid is None:
         parser.error("--signal goes with --pid")
-    if output and any(_is_same(output, each) for each in (arguments.input, arguments.providers)):
+    if output and any(
+        source and is_same(output, source) for source in (arguments.input, arguments.providers)
+    ):
         parser.error(f"-o {output} would write over what is read")
-
-
-def _is_same(output: str, source: str | None) -> bool:
-    try:
-        return source is not None and os.path.realpath(output) == os.path.realpath(source)
-    except ValueError:  # Reading or writing it says why.
-        return False
 
 
 def _what_follows(arguments: argparse.Namespace) -> Callable[[], int]:
@@ -165,7 +162,7 @@ class _Said(logging.Handler):
         self._status = status
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._status.say(record.getMessage())
+        self._status.say(printable(record.getMessage()))
 
 
 @contextmanager

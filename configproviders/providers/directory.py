@@ -10,6 +10,7 @@ from ..data import ConfigData
 from ..errors import (
     ConfigException,
     KeyNotFound,
+    LookupDenied,
     LookupFailed,
     MalformedText,
     PathNotFound,
@@ -70,8 +71,24 @@ class DirectoryConfigProvider(ConfigProvider):
         raise LookupFailed(f"cannot read {shorten(path)!r}: it changes while it is read")
 
     def files(self, path: str) -> Collection[str]:
-        """Return the directory itself."""
-        return (path,) if path else ()
+        """Return the directory itself, and the links in it that lead out of it."""
+        return (path, *self._links_out(path)) if path else ()
+
+    def _links_out(self, path: str) -> list[str]:
+        """Return the links that lead further than to a name, or through another link, in *path*.
+
+        In a mount of Kubernetes there are none: all lead through ``..data``.
+        """
+        try:
+            with os.scandir(self._allowed.resolve(path)) as entries:
+                links = {each.name: os.readlink(each) for each in entries if each.is_symlink()}
+        except (LookupDenied, OSError, ValueError):  # It cannot be read, or changes just now.
+            return []
+        return [
+            os.path.join(path, name)
+            for name, target in links.items()
+            if os.sep in target and target.split(os.sep)[0] not in links
+        ]
 
     def _names(self, path: str) -> set[str]:
         try:

@@ -59,6 +59,7 @@ class Callbacks:
             left = since + self._slow - time.monotonic()
             if left > 0:
                 return left
+            self._threads = [each for each in self._threads if each.is_alive()]
             if len(self._threads) >= _MOST_THREADS or not self._start():
                 return self._slow
         _log.warning(
@@ -89,7 +90,7 @@ class Callbacks:
         if self._starved:
             _log.info("there is a thread for callbacks again")
             self._starved = False
-        self._threads = [*(each for each in self._threads if each.is_alive()), thread]
+        self._threads.append(thread)
         self._current, self._running = thread, None
         return True
 

@@ -25,25 +25,23 @@ class Entry(NamedTuple):
 def entries_of(path: str) -> Iterator[Entry]:
     """Yield the entries that decide where *path* leads, links followed, as far as it leads."""
     try:
-        left = os.path.abspath(path).split(os.sep)
+        left = _names(path if os.path.isabs(path) else os.path.join(os.getcwd(), path))
     except FileNotFoundError:  # The working directory is not there any more.
         return
     at = whole = os.sep
     links = 0
     while left:
         name = left.pop(0)
-        if name in {"", os.curdir}:
-            continue
         if name == os.pardir:
-            at = os.path.dirname(at)
+            at = whole = os.path.dirname(at)  # Where a link led, not where it stands.
             continue
         whole = os.path.join(at, name)
         target, exists = _read_link(whole)
         if target is not None and links < _MOST_LINKS:
             yield from _with_directory(Entry(at, name))
             links += 1
-            at = os.sep if target.startswith(os.sep) else at
-            left = [*target.split(os.sep), *left]
+            at = whole = os.sep if target.startswith(os.sep) else at
+            left = [*_names(target), *left]
             continue
         if not left or not exists:
             yield from _with_directory(Entry(at, name))
@@ -51,6 +49,11 @@ def entries_of(path: str) -> Iterator[Entry]:
         at = whole
     if os.path.isdir(whole):
         yield Entry(whole, "")
+        yield from _with_directory(Entry(*os.path.split(whole)))
+
+
+def _names(path: str) -> list[str]:
+    return [name for name in path.split(os.sep) if name not in {"", os.curdir}]
 
 
 def _with_directory(entry: Entry) -> Iterator[Entry]:

@@ -14,8 +14,10 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
+from ..single_flight import renew_in_children
 from .file_entries import Entry, entries_of
 
 if TYPE_CHECKING:
@@ -36,15 +38,34 @@ class _Observed(NamedTuple):
     inode: tuple[int, int]
 
 
+class _Started(NamedTuple):
+    """A running observer, what stops it, and what gives up a forked child's part in it."""
+
+    observer: BaseObserver
+    stop: Callable[[], None]
+    give_up: Callable[[], None]
+
+
 class FileEvents(Generic[T]):
-    """Says which *things* are concerned when a file changes. Thread-safe."""
+    """Says which *things* are concerned when a file changes. Thread-safe.
+
+    In a forked child it observes nothing, and the parent's goes on.
+    """
 
     def __init__(self, changed: Callable[[Iterable[T]], None]) -> None:
         """Call *changed* with what is concerned, in a thread of watchdog's; observe nothing yet."""
         self._changed = changed
+        self._closed = False
+        self._started: _Started | None = None
+        self.renew()
+        renew_in_children(self)
+
+    def renew(self) -> None:
+        """Observe nothing, as at first: in a forked child the threads are not there."""
+        if self._started is not None:
+            self._started.give_up()
         self._lock = threading.Lock()
-        self._observer: BaseObserver | None = None
-        self._stop: Callable[[], None] = _nothing
+        self._started = None
         self._observed: dict[str, _Observed] = {}
         self._entries: dict[T, frozenset[Entry]] = {}
         self._things: defaultdict[Entry, set[T]] = defaultdict(set)
@@ -52,7 +73,6 @@ class FileEvents(Generic[T]):
         self._gone: set[str] = set()
         self._failing: set[str] = set()
         self._lost_at = -math.inf
-        self._closed = False
 
     def watch(self, thing: T, paths: Collection[str]) -> None:
         """Have *thing* concerned by what happens to *paths*, from now on."""
@@ -79,10 +99,11 @@ class FileEvents(Generic[T]):
         """Observe nothing any more."""
         with self._lock:
             self._closed = True
-            stop, self._stop, self._observer = self._stop, _nothing, None
+            started, self._started = self._started, None
             for each in (self._observed, self._entries, self._things, self._names):
                 each.clear()
-        stop()
+        if started is not None:
+            started.stop()
 
     def dispatch(self, event: FileSystemEvent) -> None:
         """Take an event of watchdog's."""
@@ -91,7 +112,7 @@ class FileEvents(Generic[T]):
             directory, name = os.path.split(path)
             entries = {Entry(directory, name), Entry(directory, ""), *self._names.get(path, ())}
             concerned.update(*(self._things.get(entry, ()) for entry in entries))
-            if event.is_directory and event.event_type == "deleted":
+            if event.is_directory and event.event_type == "deleted" and path in self._names:
                 self._gone.add(path)
         if concerned:
             self._changed(concerned)
@@ -119,7 +140,8 @@ class FileEvents(Generic[T]):
                     return True
                 self._unobserve(directory)
             self._gone.discard(directory)
-            watch = self._started().schedule(self, directory, event_filter=_kinds())  # type: ignore[arg-type]  # It dispatches.
+            os.scandir(directory).close()  # If that is refused, watchdog says nothing.
+            watch = self._start().schedule(self, directory, event_filter=_kinds())  # type: ignore[arg-type]  # It dispatches.
         except (FileNotFoundError, NotADirectoryError):
             return False
         except (OSError, RuntimeError) as error:  # The latter if there are no more threads.
@@ -132,17 +154,20 @@ class FileEvents(Generic[T]):
     def _unobserve(self, directory: str) -> None:
         observed = self._observed.pop(directory, None)
         self._failing.discard(directory)
-        if observed is not None and self._observer is not None:
-            self._observer.unschedule(observed.watch)
+        self._gone.discard(directory)
+        if observed is not None and self._started is not None:
+            self._started.observer.unschedule(observed.watch)
 
-    def _started(self) -> BaseObserver:
-        if self._observer is None:
-            self._observer, self._stop = _start_observer(self._lose)
-        return self._observer
+    def _start(self) -> BaseObserver:
+        if self._started is None:
+            self._started = _start_observer(self._lose)
+        return self._started.observer
 
     def _fail(self, directory: str, error: OSError | RuntimeError) -> None:
         if not self._failing:
             reason = getattr(error, "strerror", None) or str(error)
+            if isinstance(error, PermissionError):
+                reason = f"{directory} may not be listed"
             _log.warning("no file events: %s; files are polled instead", reason)
         self._failing.add(directory)
 
@@ -177,8 +202,8 @@ def _kinds() -> list[type[FileSystemEvent]]:
     ]
 
 
-def _start_observer(lose: Callable[[], None]) -> tuple[BaseObserver, Callable[[], None]]:
-    """Return a running observer and what stops it; *lose* is called when events are lost."""
+def _start_observer(lose: Callable[[], None]) -> _Started:
+    """Return a running observer; *lose* is called when events are lost."""
     from watchdog.observers.api import BaseObserver
 
     if sys.platform != "linux":
@@ -186,7 +211,7 @@ def _start_observer(lose: Callable[[], None]) -> tuple[BaseObserver, Callable[[]
 
         other: BaseObserver = Observer()
         other.start()
-        return other, lambda: _stop(other)
+        return _Started(other, lambda: _stop(other), _nothing)
     from watchdog.observers.inotify import InotifyEmitter
     from watchdog.observers.inotify_c import InotifyEvent, InotifyFD
 
@@ -196,13 +221,18 @@ def _start_observer(lose: Callable[[], None]) -> tuple[BaseObserver, Callable[[]
             if event.is_queue_overflow:
                 lose()
 
+        def give_up(self) -> None:
+            # Nothing else: to stop it takes a lock, and the watch away from the parent.
+            with suppress(AttributeError, OSError):  # The former if watchdog names it otherwise.
+                self._close_resources()
+
     _require_room()
     logging.getLogger("watchdog.observers.inotify").addFilter(_is_no_farewell)
     inotify = Inotify()
     inotify.start()
     observer = BaseObserver(InotifyEmitter, inotify_fd=inotify)
     observer.start()
-    return observer, lambda: _stop(observer, inotify)
+    return _Started(observer, lambda: _stop(observer, inotify), inotify.give_up)
 
 
 def _is_no_farewell(record: logging.LogRecord) -> bool:

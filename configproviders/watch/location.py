@@ -21,10 +21,20 @@ if TYPE_CHECKING:
 class Source:
     """A provider, how often it is asked, and what is watched of it by path."""
 
-    def __init__(self, name: str, provider: ConfigProvider, interval: float, rate: Rate) -> None:
-        """Start with nothing watched."""
+    def __init__(
+        self,
+        name: str,
+        provider: ConfigProvider,
+        interval: float,
+        rate: Rate,
+        *,
+        ends_here: bool = False,
+    ) -> None:
+        """Start with nothing watched; *ends_here* says that its own ``subscribe`` led to us."""
         self.name = name
         self.provider = provider
+        self.ends_here = ends_here
+        self.waits = provider.waits
         self.interval = interval
         self.rate = rate
         self.locations: dict[str, WatchedLocation] = {}
@@ -78,6 +88,7 @@ class WatchedLocation:
         "location",
         "look",
         "missed",
+        "since",
         "slot",
         "source",
         "stale",
@@ -99,6 +110,7 @@ class WatchedLocation:
         self.look: object = None  # The one that it is, or was last, claimed for.
         self.askers: list[Subscription] = []  # Who wanted it when that look was claimed.
         self.hurried = False  # The look that is under way, or was last, followed an event.
+        self.since: float | None = None  # When the first event came that it followed.
         self.missed = False  # It came due while it was being asked for.
         self.slot: float | None = None  # When it may be asked for, if that had to be put off.
         self.event: float | None = None  # The first event that no look has followed yet.

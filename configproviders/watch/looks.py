@@ -30,7 +30,7 @@ class Looks:
         self._state = state
         self._concurrency = concurrency
         self._files = ThreadPoolExecutor(1, "watcher-files")
-        self._waiting = ThreadPoolExecutor(concurrency, "watcher-lookup")
+        self._waiting: dict[str, ThreadPoolExecutor] = {}  # One for each provider, as it may hang.
         self._lock = threading.Lock()
         self._under_way: set[Future[None]] = set()
         self._begun: deque[tuple[float, Look]] = deque()
@@ -54,7 +54,7 @@ class Looks:
         self._begin(looks)
         for look in looks:
             if look.call.provider.waits:
-                self._submit(self._waiting, [look], arm)
+                self._submit(self._threads_for(look.call.name), [look], arm)
             else:
                 at_once.append(look)
         if at_once:
@@ -65,8 +65,7 @@ class Looks:
         late = []
         now = time.monotonic()
         with self._lock:
-            while self._begun and not self._begun[0][1].is_under_way:
-                self._begun.popleft()
+            self._drop_ended()
             if self._begun and now - self._begun[0][0] > _LONG_SECONDS + _STANDSTILL_SECONDS:
                 self._begun = deque((now, look) for _, look in self._begun)  # We came too late.
             while self._begun and now - self._begun[0][0] >= _LONG_SECONDS:
@@ -83,13 +82,24 @@ class Looks:
         for each in under_way:
             each.cancel()
         _, left = wait(under_way, max(0.0, seconds))
-        for threads in (self._files, self._waiting):
+        for threads in (self._files, *self._waiting.values()):
             threads.shutdown(wait=not left, cancel_futures=True)
 
     def _begin(self, looks: Iterable[Look]) -> None:
         now = time.monotonic()
         with self._lock:
+            self._drop_ended()
             self._begun.extend((now, look) for look in looks)
+
+    def _drop_ended(self) -> None:
+        while self._begun and not self._begun[0][1].is_under_way:
+            self._begun.popleft()
+
+    def _threads_for(self, name: str) -> ThreadPoolExecutor:
+        with self._lock:
+            if name not in self._waiting:
+                self._waiting[name] = ThreadPoolExecutor(self._concurrency, "watcher-lookup")
+            return self._waiting[name]
 
     def _submit(self, threads: ThreadPoolExecutor, looks: Sequence[Look], arm: Arm) -> None:
         try:

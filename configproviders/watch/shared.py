@@ -13,9 +13,17 @@ from ..data import ConfigChangeCallback
 from ..plan import Location
 from ..provider import ConfigProvider
 from ..single_flight import renew_in_children
+from .subscription import Subscription
 from .watcher import Watcher
 
-_Entry = tuple[Location, frozenset[str], ConfigChangeCallback]
+
+class _Entry:
+    """One subscription of a provider, which may not have begun yet."""
+
+    def __init__(self, path: str, keys: Collection[str], callback: ConfigChangeCallback) -> None:
+        self.wanted = path, frozenset(keys), callback
+        self.subscription: Subscription | None = None
+        self.ended = False
 
 
 class _Subscribed:
@@ -50,6 +58,7 @@ class Shared:
         callback: ConfigChangeCallback,
     ) -> None:
         """Subscribe as :meth:`ConfigProvider.subscribe`."""
+        entry = _Entry(path, keys, callback)
         with self._lock:
             watcher = self._watcher = self._watcher or Watcher({})
             subscribed = self._providers.get(id(provider))
@@ -57,13 +66,16 @@ class Shared:
                 name = f"{type(provider).__name__}-{next(self._numbers)}"
                 subscribed = self._providers[id(provider)] = _Subscribed(name, provider)
                 watcher.add(name, provider)
-            entry = Location(subscribed.name, path), frozenset(keys), callback
             subscribed.entries.append(entry)
         try:
-            watcher.subscribe(*entry)
+            begun = watcher.follow(Location(subscribed.name, path), keys, callback)
         except BaseException:
             self._end(provider, [entry])
             raise
+        with self._lock:
+            entry.subscription = begun
+        if entry.ended:  # While it began.
+            begun.cancel()
 
     def unsubscribe(
         self,
@@ -74,36 +86,39 @@ class Shared:
     ) -> None:
         """Unsubscribe as :meth:`ConfigProvider.unsubscribe`."""
         wanted = path, frozenset(keys), callback
-        with self._lock:
-            subscribed = self._providers.get(id(provider))
-            entries = subscribed.entries if subscribed else []
-            found = [each for each in entries if (each[0].path, *each[1:]) == wanted]
+        found = [entry for entry in self._entries(provider) if entry.wanted == wanted]
         self._end(provider, found[:1])
 
     def unsubscribe_all(self, provider: ConfigProvider) -> None:
         """Unsubscribe as :meth:`ConfigProvider.unsubscribe_all`."""
+        self._end(provider, self._entries(provider))
+
+    def _entries(self, provider: ConfigProvider) -> list[_Entry]:
         with self._lock:
             subscribed = self._providers.get(id(provider))
-            entries = list(subscribed.entries) if subscribed else []
-        self._end(provider, entries)
+            return list(subscribed.entries) if subscribed else []
 
     def _end(self, provider: ConfigProvider, entries: Collection[_Entry]) -> None:
-        """End *entries*, and the watcher with the last of all."""
+        """End *entries*, and the watcher with the last of all; plugins are called without lock."""
+        gone: Watcher | None = None
         with self._lock:
             watcher, subscribed = self._watcher, self._providers.get(id(provider))
             if watcher is None or subscribed is None:
                 return
             for entry in entries:
-                if entry in subscribed.entries:
-                    subscribed.entries.remove(entry)
-                    watcher.unsubscribe(*entry)
+                entry.ended = True
+            subscribed.entries = [each for each in subscribed.entries if not each.ended]
             if not subscribed.entries:
                 del self._providers[id(provider)]
-                watcher.remove(subscribed.name)
             if not self._providers:
-                self._watcher = None
-        if self._watcher is None:
-            watcher.close()
+                gone, self._watcher = self._watcher, None
+        for entry in entries:
+            if entry.subscription is not None:
+                entry.subscription.cancel()
+        if not subscribed.entries:
+            watcher.remove(subscribed.name)
+        if gone is not None:
+            gone.close()
 
 
 shared = Shared()

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ..data import Answer
-from ..errors import shorten
+from ..errors import printable, shorten
 from ..lookups import Answers
 from ..plan import Location
 from .agenda import Agenda
 from .change import LocationChange, LocationHealth
 from .content import Content
 from .location import Reading, Source, WatchedLocation
-from .rounds import Look, Rounds
+from .rounds import Look, Round, Rounds
 from .subscription import Subscription
 from .timing import Elapsed, Timing
 
@@ -96,12 +96,20 @@ class WatchState:
                     gone.append(watched)
         return gone
 
-    def first_looks(self, subscription: Subscription) -> list[Look]:
-        """Claim all that *subscription* wants, waiting for looks that are under way."""
-        with self._lock:
-            while any(each.asking for each in subscription.locations) and not self._closed:
-                self._landed.wait()
-            return list(self._rounds.claim(subscription.locations))
+    def first_looks(self, subscription: Subscription) -> Iterator[list[Look]]:
+        """Claim all that *subscription* wants; what is under way already, as soon as it has landed.
+
+        What is yielded is to be made before there is more.
+        """
+        left = list(subscription.locations)
+        while left:
+            with self._lock:
+                while all(each.asking for each in left) and not self._closed:
+                    self._landed.wait()
+                rounds = self._rounds.claim(left)
+            claimed = {watched for each in rounds for watched in each.locations.values()}
+            left = [watched for watched in left if watched not in claimed] if rounds else []
+            yield self._begin(rounds)
 
     def hurry(self, watched: Iterable[WatchedLocation], *, settle: bool = True) -> None:
         """Have *watched* looked at soon: something has happened there; without *settle* now."""
@@ -133,12 +141,14 @@ class WatchState:
             now = self._now()
             if self._planned is not None and now - self._planned > _STANDSTILL:
                 self._recover(now - self._planned)
-            looks = self._rounds.due(now)
+            rounds = self._rounds.due(now)
             ready = [each for each in self._quiet.pop_due(now) if self._is_quiet(each, now)]
             for each in ready:
                 each.busy = True
+        looks = self._begin(rounds)
+        with self._lock:
             self._planned = self._next()
-            return Step(looks, ready)
+        return Step(looks, ready)
 
     def wait(self, longest: float | None = None) -> None:
         """Wait until something is due, or was made due, or for *longest* seconds."""
@@ -184,8 +194,7 @@ class WatchState:
             for look in looks:
                 for watched in look.locations.values():
                     if watched.asking and watched.look is look:
-                        watched.asking = False
-                        self._rounds.hurry(watched, self._now(), settle=False)
+                        self._rounds.give_back(watched, self._now())
             self._landed.notify_all()
             self._wake()
 
@@ -223,14 +232,30 @@ class WatchState:
         """Whether it was closed."""
         return self._closed
 
+    def _begin(self, rounds: Iterable[Round]) -> list[Look]:
+        """Have the providers say which calls *rounds* come to; return those to be made now."""
+        looks: list[Look] = []
+        for each in rounds:
+            try:
+                grouped = each.looks()
+            except BaseException:  # An interrupt: nobody would ever ask for them.
+                with self._lock:
+                    for watched in each.locations.values():
+                        self._rounds.give_back(watched, self._now())
+                raise
+            with self._lock:
+                looks += self._rounds.begin(each, grouped, self._now())
+                self._landed.notify_all()
+        return looks
+
     def _drop(self, watched: WatchedLocation) -> bool:
         self._rounds.drop(watched)
         source = watched.source
         if source.locations.get(watched.location.path) is not watched:
             return False
         del source.locations[watched.location.path]
-        if not source.locations:
-            self._sources.pop(source.name, None)
+        if not source.locations and self._sources.get(source.name) is source:
+            del self._sources[source.name]
         return True
 
     def _take(self, watched: WatchedLocation, reading: Reading, now: float) -> list[_Note]:
@@ -240,8 +265,10 @@ class WatchState:
         before = watched.content.digests
         watched.asking = False
         notes = self._read(watched, reading, now)
+        # What is stale is no news, but it is what who begins now has in hand.
+        begin = Content.before(reading.data) if reading.stale and reading.data else watched.content
         for subscription, keys in watched.asked_by():
-            subscription.told.setdefault(watched, watched.content.only(keys))
+            subscription.told.setdefault(watched, begin.only(keys))
         if reading.content is not None:
             self._pend(watched, reading, now, is_new=watched.content.digests != before)
         if watched.hurried:
@@ -254,9 +281,9 @@ class WatchState:
         """Have *watched* take *reading*; return what is to be said of it."""
         was_failing, since = watched.failures, watched.failing_since
         watched.take(reading, now)
-        place = f"{watched.location.provider}:{shorten(watched.location.path)}"
+        place = printable(f"{watched.location.provider}:{shorten(watched.location.path)}")
         if watched.error and not was_failing:
-            return [(logging.WARNING, _FAILS, place, watched.error)]
+            return [(logging.WARNING, _FAILS, place, printable(watched.error))]
         if was_failing and not watched.error:
             return [(logging.INFO, _WORKS, place, now - since)]
         return []
@@ -272,7 +299,7 @@ class WatchState:
                 continue
             news = is_new or watched not in subscription.pending
             if not subscription.pending:
-                subscription.first = now
+                subscription.first = now if watched.since is None else watched.since
             subscription.pending.add(watched)
             watched.untold.add(subscription)
             watched.data = reading.data

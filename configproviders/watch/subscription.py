@@ -48,7 +48,9 @@ class Subscription:
     def take(self) -> dict[Location, LocationChange]:
         """Return what is to be told, and have it told."""
         changes: dict[Location, LocationChange] = {}
-        for watched in self.pending:
+        for watched in self.locations:
+            if watched not in self.pending:
+                continue
             keys, told = watched.wants[self], self.told[watched]
             content = watched.content.only(keys)
             if changed := content.changed_since(told):

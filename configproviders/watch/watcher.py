@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import threading
 import time
@@ -45,7 +46,8 @@ class Watcher:
 
     File events and what a provider hears from its backend make it look at once; every location
     is also asked for each *poll_interval* (or what the provider's ``poll.interval.ms`` says) and
-    when its TTL ends. A backend gets no more than *calls_per_second*.
+    when its TTL ends. A provider gets no more than *calls_per_second*, but for the first look of
+    each subscription.
 
     Thread-safe. Threads: ``watcher`` decides, ``watcher-files`` and, for providers that wait,
     ``watcher-lookup`` ask, ``watcher-callback`` calls back. It does not close the providers. In a
@@ -72,8 +74,11 @@ class Watcher:
             "concurrency": concurrency,
         }
         for name, value in positive.items():
-            if value <= 0:
+            if not 0 < value < math.inf:
                 raise ConfigException(f"{name} is {value}: it must be above 0")
+        for name, time_given in {"settle": settle, "slow_callback": slow_callback}.items():
+            if time_given < timedelta(0):
+                raise ConfigException(f"{name} is {time_given}: it must not be below 0")
         self._providers = dict(providers)
         self._timing = Timing(
             poll_interval.total_seconds(),
@@ -96,6 +101,7 @@ class Watcher:
         self._looks = Looks(self._state, self._concurrency)
         self._hearing = Hearing(self._state)
         self._sources: dict[str, Source] = {}
+        self._added: set[str] = set()
         self._subscriptions: dict[_Key, list[tuple[ConfigChangeCallback, Subscription]]] = {}
         self._thread: threading.Thread | None = None
 
@@ -128,16 +134,23 @@ class Watcher:
         No keys means all there are. Data without any value says that they are gone. Raises as
         :meth:`watch`.
         """
-        wanted = frozenset(keys)
+        subscription = self.follow(location, keys, callback)
+        with self._lock:
+            entries = self._subscriptions.setdefault((location, frozenset(keys)), [])
+            entries.append((callback, subscription))
+
+    def follow(
+        self, location: Location, keys: Collection[str], callback: ConfigChangeCallback
+    ) -> Subscription:
+        """Call back as :meth:`subscribe`; return what ends that."""
+        if isinstance(keys, str):
+            raise ConfigException(f"keys are a collection of names, not one text: [{keys!r}]")
 
         def tell(changes: Mapping[Location, LocationChange]) -> None:
             for change in changes.values():
                 callback(location.path, change.data)
 
-        subscription = self._begin({location: wanted}, tell, {})
-        with self._lock:
-            entries = self._subscriptions.setdefault((location, wanted), [])
-            entries.append((callback, subscription))
+        return self._begin({location: frozenset(keys)}, tell, {})
 
     def unsubscribe(
         self, location: Location, keys: Collection[str], callback: ConfigChangeCallback
@@ -155,19 +168,27 @@ class Watcher:
         found[1].cancel()
 
     def add(self, name: str, provider: ConfigProvider) -> None:
-        """Have *provider* among those that can be watched."""
+        """Have *provider*, whose own ``subscribe`` comes here, among those that can be watched."""
         with self._lock:
             self._providers[name] = provider
-            self._sources.pop(name, None)
+            self._added.add(name)
 
     def remove(self, name: str) -> None:
         """Have the provider *name*, of which nothing is watched any more, among them no longer."""
         with self._lock:
             self._providers.pop(name, None)
             self._sources.pop(name, None)
+            self._added.discard(name)
 
     def invalidate(self, location: Location | None = None) -> None:
-        """Look at *location*, or at all, now; what is unchanged there is not told."""
+        """Look at *location*, or at all, now; what is unchanged there is not told.
+
+        A *location* is for who was refused with a value: its provider forgets what it keeps of it,
+        so that a leased credential is issued anew. Without one, nothing is forgotten.
+        """
+        provider = None if location is None else self._providers.get(location.provider)
+        if location is not None and provider is not None:
+            provider.invalidate(location.path)
         self._state.hurry(self._state.find(location), settle=False)
 
     def health(self) -> dict[Location, LocationHealth]:
@@ -206,7 +227,8 @@ class Watcher:
         subscription = Subscription(_name(wants), tell, self._end)
         try:
             self._hearing.begin(self._state.add(subscription, wants, sources, since))
-            self._looks.make(self._state.first_looks(subscription), self._hearing.arm)
+            for looks in self._state.first_looks(subscription):
+                self._looks.make(looks, self._hearing.arm)
         except BaseException:
             self._end(subscription)
             raise
@@ -224,8 +246,14 @@ class Watcher:
                     raise ConfigException(f"no config provider named {name!r} is watched; {known}")
                 own, usual = provider.poll_interval, self._timing.poll_interval
                 interval = own.total_seconds() if own else usual
-                rate = Rate(self._timing.calls_per_second)
-                self._sources[name] = Source(name, provider, interval, rate)
+                if interval <= 0:
+                    raise ConfigException(
+                        f"the poll interval of {name!r} is {own}: it must be above 0"
+                    )
+                same = (each.rate for each in self._sources.values() if each.provider is provider)
+                rate = next(same, None) or Rate(self._timing.calls_per_second)
+                added = name in self._added
+                self._sources[name] = Source(name, provider, interval, rate, ends_here=added)
             return self._sources[name]
 
     def _start(self) -> None:

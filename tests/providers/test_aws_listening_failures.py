@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import queue
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from servers.aws import Aws, answering
@@ -28,6 +32,16 @@ def impatient(queue: str, **settings: str) -> SsmConfigProvider:
     named = {name.replace("_", "."): value for name, value in settings.items()}
     provider.configure({"aws.events.queue.url": queue, "retry.max": "0", **named})
     return provider
+
+
+@contextmanager
+def no_threads() -> Iterator[None]:
+    """Have no thread to be had in this process: each would need too large a stack."""
+    before = threading.stack_size(1 << 46)
+    try:
+        yield
+    finally:
+        threading.stack_size(before)
 
 
 def behind(proxy: FaultProxy, queue: str) -> str:
@@ -147,6 +161,31 @@ def test_a_server_that_does_not_wait_is_asked_once_a_second(aws: Aws) -> None:
             wait_until(lambda: len(proxy.requests) > 2)
 
     assert time.monotonic() - start > 1.5
+
+
+def test_who_gets_no_thread_can_listen_later_and_is_not_told(aws: Aws) -> None:
+    url = aws.queue()
+    provider, told = impatient(url), queue.Queue[Callable[[str], bool]]()
+
+    with pytest.raises(RuntimeError), no_threads():
+        provider.listen(told.put)
+    with heard(provider) as events:
+        aws.send(url, parameter_change(NAME))
+        concerned = events.get(timeout=30)
+
+    assert concerned(NAME)
+    assert told.empty()
+    provider.close()
+
+
+def test_who_got_no_thread_can_be_closed(aws: Aws) -> None:
+    provider = impatient(aws.queue())
+    with pytest.raises(RuntimeError), no_threads():
+        provider.listen(print)
+
+    provider.close()
+
+    assert "aws-events" not in [each.name for each in threading.enumerate()]
 
 
 @pytest.mark.parametrize("fault", [WrongJson(), HalfAnswer()], ids=repr)

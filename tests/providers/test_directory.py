@@ -188,3 +188,29 @@ def test_a_kubernetes_mount_is_read_from_one_state_while_it_is_swapped(tmp_path:
         seen.add(data["user"])
     writer.join()
     assert len(seen) > 1
+
+
+def test_its_files_are_itself_and_the_links_that_lead_out_of_it(tmp_path: Path) -> None:
+    mount = write_all(tmp_path / "mount", {"plain": "p"})
+    write_all(mount / "..data-1", {"password": "p"})
+    for name, target in {
+        "..data": "..data-1",
+        "password": "..data/password",
+        "beside": "../beside",
+        "absolute": "/etc/hostname",
+        "below": "..data-1/password",
+    }.items():
+        (mount / name).symlink_to(target)
+
+    files = DirectoryConfigProvider().files(str(mount))
+
+    assert sorted(files) == [str(mount / name) for name in ("", "absolute", "below", "beside")]
+
+
+def test_the_files_of_a_directory_that_is_not_there_or_refused_are_itself(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    provider = configured(allowed_paths=tmp_path / "inside")
+
+    assert provider.files(str(tmp_path / "inside" / "no")) == (str(tmp_path / "inside" / "no"),)
+    assert provider.files(str(tmp_path)) == (str(tmp_path),)
+    assert provider.files("") == ()

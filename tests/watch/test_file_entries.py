@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from configproviders.watch.file_entries import Entry, entries_of
 
 
@@ -47,6 +49,32 @@ def test_links_may_be_absolute_and_lead_up(tmp_path: Path) -> None:
     assert {Entry(str(tmp_path / "a"), "up"), Entry(str(tmp_path / "b"), "file")} <= entries(
         tmp_path / "link"
     )
+
+
+def test_up_from_a_link_is_up_from_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "file").touch()
+    (tmp_path / "link").symlink_to("a/b")
+
+    found = set(entries_of(f"{tmp_path}/link/../file"))
+
+    assert {Entry(str(tmp_path), "link"), Entry(str(tmp_path / "a"), "file")} <= found
+    assert Entry(str(tmp_path), "file") not in found
+
+
+@pytest.mark.parametrize("end", ["/", "/.", "/b/.."])
+def test_a_directory_may_be_named_in_many_ways(tmp_path: Path, end: str) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+
+    assert entries(tmp_path / "a") <= set(entries_of(f"{tmp_path}/a{end}"))
+
+
+def test_a_relative_path_starts_at_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert set(entries_of("./x")) == entries(tmp_path / "x")
 
 
 def test_what_is_not_there_is_awaited_where_the_way_ends(tmp_path: Path) -> None:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
+import tracemalloc
 from collections.abc import Callable, Collection, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from queue import Empty, Queue
 
 import pytest
+from watchdog.events import DirDeletedEvent
 
 from configproviders import ConfigData, DirectoryConfigProvider, FileConfigProvider
+from configproviders.watch.file_events import FileEvents
 
 SECONDS = 20
 
@@ -290,3 +296,95 @@ def test_a_directory_tells_of_files_that_come_and_go(tmp_path: Path, told: Told)
         (tmp_path / "user").unlink()
 
         assert (came, told.next()) == ({"user": "u0", "password": "p0"}, {"password": "p0"})
+
+
+@pytest.mark.parametrize("link", ["../outside/password", "current/password"])
+def test_a_file_outside_that_a_link_in_a_directory_leads_to_is_followed(
+    tmp_path: Path, told: Told, link: str
+) -> None:
+    directory, outside = tmp_path / "directory", tmp_path / "outside"
+    directory.mkdir()
+    outside.mkdir()
+    (outside / "password").write_text("p0")
+    (directory / "current").symlink_to("../outside")
+    (directory / "password").symlink_to(link)
+    with DirectoryConfigProvider() as provider:
+        provider.subscribe(str(directory), {"password"}, told)
+
+        (outside / "password").write_text("p1")
+
+        assert told.next() == {"password": "p1"}
+
+
+@pytest.fixture
+def events() -> Iterator[FileEvents[str]]:
+    events = FileEvents[str](lambda _things: None)
+    yield events
+    events.close()
+
+
+def test_directories_that_go_beside_a_watched_file_are_not_kept(
+    tmp_path: Path, events: FileEvents[str]
+) -> None:
+    events.watch("file", [str(tmp_path / "file")])
+    tracemalloc.start()
+
+    for number in range(1000):
+        events.dispatch(DirDeletedEvent(f"{tmp_path}/{number:01000}"))
+
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept < 500_000
+
+
+def test_that_a_directory_may_not_be_listed_is_logged_once(
+    public_directory: Path,
+    as_nobody: Callable[[], AbstractContextManager[None]],
+    events: FileEvents[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for name in "xy":
+        (public_directory / name).mkdir()
+        (public_directory / name).chmod(0o311)
+
+    with as_nobody():
+        for name in "xyx":
+            events.watch(name, [str(public_directory / name / "file")])
+
+    assert [record.getMessage() for record in caplog.records] == [
+        f"no file events: {public_directory}/x may not be listed; files are polled instead"
+    ]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
+def test_a_forked_child_holds_nothing_of_its_parent_s_events(tmp_path: Path) -> None:
+    program = f"""
+import os
+from queue import Queue
+from configproviders.watch.file_events import FileEvents
+
+def descriptors():
+    return sorted(os.listdir("/proc/self/fd"))
+
+told = Queue()
+events = FileEvents(told.put)
+before = descriptors()
+events.watch("file", [{str(tmp_path / "file")!r}])
+assert descriptors() != before
+child = os.fork()
+if child == 0:
+    assert descriptors() == before
+    events.close()
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+open({str(tmp_path / "file")!r}, "w").close()
+print(told.get(timeout=20))
+events.close()
+assert descriptors() == before
+"""
+
+    shown = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False
+    )
+
+    assert (shown.stdout, shown.stderr) == ("{'file'}\n", "")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from queue import Queue
 
 import pytest
 from watched import Changing
 
-from configproviders import ConfigData
+from configproviders import ConfigChangeCallback, ConfigData
 
 SECONDS = 20
 
@@ -70,6 +71,58 @@ def test_subscribing_again_after_all_ended_works() -> None:
         provider.put(k=str(number))
         assert told.get(timeout=SECONDS).data == {"k": str(number)}
         provider.unsubscribe_all()
+
+
+class Extending(Changing):
+    """Does something of its own besides, as a subclass may."""
+
+    def subscribe(self, path: str, keys: Collection[str], callback: ConfigChangeCallback) -> None:
+        super().subscribe(path, keys, callback)
+
+    def unsubscribe(self, path: str, keys: Collection[str], callback: ConfigChangeCallback) -> None:
+        super().unsubscribe(path, keys, callback)
+
+
+def test_a_provider_that_extends_subscribe_begins_and_ends_as_any_other() -> None:
+    before = set(threading.enumerate())
+    told: Queue[ConfigData] = Queue()
+    provider = Extending(k="0")
+    provider.poll_interval = timedelta(milliseconds=50)
+
+    def callback(_path: str, data: ConfigData, /) -> None:
+        told.put(data)
+
+    provider.subscribe("db", (), callback)
+    provider.put(k="1")
+    data = told.get(timeout=SECONDS).data
+    provider.unsubscribe("db", (), callback)
+
+    assert data == {"k": "1"}
+    assert set(threading.enumerate()) == before
+
+
+def test_closing_a_provider_while_somebody_subscribes_leaves_nothing() -> None:
+    before = set(threading.enumerate())
+    provider = changing(k="0")
+    asked, go_on = threading.Event(), threading.Event()
+
+    def slow(lookups: Mapping[str, object]) -> dict[str, ConfigData]:
+        asked.set()
+        go_on.wait(SECONDS)
+        return {path: ConfigData({"k": "0"}) for path in lookups}
+
+    provider.refresh = slow  # type: ignore[method-assign]  # It takes its time.
+    thread = threading.Thread(
+        target=lambda: provider.subscribe("db", (), lambda _path, _data: None)
+    )
+    thread.start()
+    asked.wait(SECONDS)
+
+    provider.close()
+    go_on.set()
+    thread.join(SECONDS)
+
+    assert set(threading.enumerate()) == before
 
 
 def test_a_subscription_that_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,6 +193,50 @@ def test_a_stale_answer_is_no_change_and_says_so() -> None:
     assert watch.told == []
 
 
+def test_who_begins_with_a_stale_answer_is_told_only_if_the_fresh_one_differs() -> None:
+    provider = Changing()
+    provider.answers["db"] = ConfigData({"password": "p1"}, stale=True)
+    watch = Watch(provider)
+    watch.subscribe()
+
+    provider.put(password="p1")
+    watch.run(2 * POLL)
+
+    assert watch.told == []
+
+
+def test_a_storm_of_events_is_told_within_the_upper_bound_again_and_again() -> None:
+    provider = Changing(count="0")
+    watch = Watch(provider)
+    moments: list[float] = []
+    watch.subscribe(tell=lambda _: moments.append(watch.clock()))
+
+    for count in range(1000):
+        provider.put(count=str(count))
+        watch.hear()
+        watch.run(0.01)
+
+    assert 9 <= len(moments) <= 10
+    assert max(later - earlier for earlier, later in pairwise([0.0, *moments])) <= 1.1
+
+
+def test_changes_are_told_in_the_order_of_the_plan() -> None:
+    paths = [f"p{number}" for number in range(20)]
+    provider = Changing()
+    for path in paths:
+        provider.put(path, k="1")
+    watch = Watch(provider)
+    watch.subscribe(paths=paths)
+
+    for path in reversed(paths):
+        provider.put(path, k="2")
+    watch.run(2 * POLL)
+
+    told = [[at.path for at in each] for each in watch.told]
+    assert sorted(path for each in told for path in each) == sorted(paths)
+    assert all(each == sorted(each, key=paths.index) for each in told)
+
+
 def test_what_failed_at_the_beginning_appears_when_it_can_be_read() -> None:
     provider = Changing()
     provider.fail(DOWN)

@@ -8,7 +8,7 @@ from pathlib import Path
 from queue import Queue
 
 import pytest
-from watched import Changing
+from watched import Batching, Changing
 
 from configproviders import (
     ConfigChangeCallback,
@@ -139,6 +139,116 @@ def test_an_outside_trigger_makes_it_look_now(provider: Changing) -> None:
 
         assert first.data == {"password": "p1"}
         assert told.get(timeout=SECONDS).data == {"password": "p2"}
+
+
+class Leasing(Changing):
+    """Issues another password when it is told to forget the one before."""
+
+    def invalidate(self, path: str | None = None) -> None:
+        self.put(password=f"after {path}")
+
+
+def test_who_was_refused_with_a_value_has_the_provider_forget_it() -> None:
+    told: Queue[ConfigData] = Queue()
+    provider = Leasing(password="revoked")
+    with Watcher({"it": provider}, poll_interval=NEVER, settle=SHORT) as watcher:
+        watcher.subscribe(DB, (), lambda _path, data: told.put(data))
+
+        watcher.invalidate()  # Forgets nothing.
+        watcher.invalidate(DB)
+
+        assert told.get(timeout=SECONDS).data == {"password": "after db"}
+
+
+class Slow(Changing):
+    """Is asked for something all the time: each answer takes a while."""
+
+    def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
+        threading.Event().wait(0.01)
+        return super().get(path, keys)
+
+
+def test_watching_what_is_being_asked_for_all_the_time_begins_nevertheless() -> None:
+    provider = Slow()
+    paths = [f"p{number}" for number in range(30)]
+    for path in paths:
+        provider.put(path, k="v")
+    plan = ConfigTransformer({"it": provider}).plan({p: f"${{it:{p}:k}}" for p in paths})
+    often = timedelta(milliseconds=1)
+    with Watcher({"it": provider}, poll_interval=often, calls_per_second=1e6) as watcher:
+        watcher.watch(plan, lambda _change: None)
+
+        for _ in range(3):
+            watcher.watch(plan, lambda _change: None)
+
+        assert len(watcher.health()) == len(paths)
+
+
+class Locking(Batching):
+    """Holds a lock of its own while it groups, and while its backend's event is handed on."""
+
+    def __init__(self) -> None:
+        super().__init__(k="v")
+        self.lock = threading.Lock()
+        self.changed: Changed | None = None
+
+    def batches(self, paths: Collection[str]) -> list[Collection[str]]:
+        with self.lock:
+            return [paths]
+
+    def listen(self, changed: Changed) -> Callable[[], None] | None:
+        self.changed = changed
+        return None
+
+
+def test_a_provider_may_hold_its_lock_while_it_groups_and_while_it_tells_of_events() -> None:
+    provider = Locking()
+    often = timedelta(milliseconds=1)
+    with Watcher({"it": provider}, poll_interval=often, calls_per_second=1e6) as watcher:
+        watcher.subscribe(DB, (), lambda _path, _data: None)
+
+        for _ in range(300):
+            with provider.lock:
+                assert provider.changed
+                provider.changed(lambda _path: True)
+
+        assert [*watcher.health()] == [DB]
+
+
+def test_a_backend_that_hangs_keeps_no_other_from_being_asked() -> None:
+    told: Queue[ConfigData] = Queue()
+    hangs, healthy = threading.Event(), Changing(password="p0")
+
+    def hang(_lookups: object) -> dict[str, ConfigData]:
+        hangs.wait(SECONDS)
+        return {}
+
+    dead = Changing(k="v")
+    paths = [f"p{number}" for number in range(40)]
+    for path in paths:
+        dead.put(path, k="v")
+    with Watcher({"dead": dead, "it": healthy}, poll_interval=SHORT, settle=SHORT) as watcher:
+        for path in paths:
+            watcher.subscribe(Location("dead", path), (), lambda _path, _data: None)
+        watcher.subscribe(DB, (), lambda _path, data: told.put(data))
+        dead.refresh = hang  # type: ignore[method-assign,assignment]  # It takes its time.
+
+        threading.Event().wait(0.3)  # Until all threads for it hang.
+        healthy.put(password="p1")
+
+        assert told.get(timeout=SECONDS / 4).data == {"password": "p1"}
+        hangs.set()
+
+
+def test_one_text_for_keys_is_refused(watcher: Watcher) -> None:
+    with pytest.raises(ConfigException, match="not one text"):
+        watcher.subscribe(DB, "password", lambda _path, _data: None)
+
+
+def test_a_provider_s_interval_below_nothing_is_refused(provider: Changing) -> None:
+    provider.poll_interval = timedelta(seconds=-1)
+    with Watcher({"it": provider}) as watcher, pytest.raises(ConfigException, match="above 0"):
+        watcher.subscribe(DB, (), lambda _path, _data: None)
 
 
 def test_the_interval_of_a_provider_goes_before_that_of_the_watcher(provider: Changing) -> None:

@@ -63,9 +63,9 @@ class Listener:
         """Have *changed* called; return what ends that."""
         ticket = object()
         with self._lock:
-            self._listening[ticket] = changed
             if self._hearing is None:
                 self._hearing = self._begun()
+            self._listening[ticket] = changed
         return partial(self._remove, ticket)
 
     def close(self) -> None:
@@ -87,7 +87,11 @@ class Listener:
     def _begun(self) -> _Hearing:
         queue, patience = self._open_queue(), self._patience()
         hearing = _Hearing(self._name, queue, self._changed_by, self._tell, patience)
-        hearing.begin()
+        try:
+            hearing.begin()
+        except RuntimeError:  # There is no thread to be had, which would close it.
+            queue.close()
+            raise
         return hearing
 
     def _remove(self, ticket: object) -> None:

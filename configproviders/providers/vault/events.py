@@ -52,10 +52,11 @@ class Events:
         """Have *changed* called from now on; return what ends that."""
         listener = object()
         with self._lock:
-            self._listeners[listener] = changed
             if self._receiver is None:
-                self._receiver = Receiver(self._connect, self._tell)
-                self._receiver.start()
+                receiver = Receiver(self._connect, self._tell)
+                receiver.start()  # There may be no thread to be had: then nobody listens.
+                self._receiver = receiver
+            self._listeners[listener] = changed
         return partial(self._forget, listener)
 
     def close(self) -> None:
@@ -136,6 +137,7 @@ class Receiver:
             try:
                 self._receive()
             except Exception as error:  # noqa: BLE001  The top of a thread, which must go on.
+                self._line.release()
                 lasted = time.monotonic() - began
                 pause = min(max(_FIRST_PAUSE, pause * 2), _LONGEST_PAUSE)
                 if lasted > _STEADY_SECONDS:

@@ -62,6 +62,12 @@ class Line:
                     handle.shutdown(socket.SHUT_RDWR)
             self._let_go()
 
+    def release(self) -> None:
+        """Let go of the socket, which is in use no longer: who closed it meant the connection."""
+        with self._lock:
+            self._let_go()
+            self._socket = None
+
     def abandon(self) -> None:
         """Close a forked child's share in it: the connection is its parent's, and stays."""
         self._lock = threading.Lock()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from providers.vault.conftest import Configured, eventually
@@ -12,6 +13,20 @@ from providers.vault.listening import WRITTEN, Watching, settings, threads
 from servers.crossing import crossing
 from servers.processes import open_sockets
 from servers.vault_events import VaultEvents
+
+from configproviders.errors import PathNotFound
+from configproviders.providers.vault.events import Receiver
+from configproviders.providers.vault.websocket import Line, WebSocket
+
+
+@contextmanager
+def no_threads() -> Iterator[None]:
+    """Have no thread to be had in this process: each would need too large a stack."""
+    before = threading.stack_size(1 << 46)
+    try:
+        yield
+    finally:
+        threading.stack_size(before)
 
 
 def test_closing_ends_the_thread_and_the_connection(
@@ -51,6 +66,45 @@ def test_closing_waits_for_no_server_that_is_silent(configured: Configured, sche
             provider.close()
 
             assert threads() == []
+
+
+def test_a_connection_that_came_to_nothing_is_closed_before_the_next_try() -> None:
+    ours, theirs = socket.socketpair()
+
+    def connect(line: Line) -> WebSocket:
+        with ours:
+            line.hold(ours)
+        raise PathNotFound("no events here")
+
+    receiver = Receiver(connect, lambda _: None)
+    receiver.start()
+
+    with theirs:
+        theirs.settimeout(20)
+        assert theirs.recv(1) == b""
+    assert len(threads()) == 1
+    receiver.stop()
+
+
+def test_who_gets_no_thread_can_listen_later(events: VaultEvents, configured: Configured) -> None:
+    provider, watching = configured(settings(events)), Watching()
+
+    with pytest.raises(RuntimeError), no_threads():
+        provider.listen(Watching())
+    provider.listen(watching)
+
+    watching.wait_for(1)
+    assert len(threads()) == 1
+
+
+def test_who_got_no_thread_can_be_closed(events: VaultEvents, configured: Configured) -> None:
+    provider = configured(settings(events))
+    with pytest.raises(RuntimeError), no_threads():
+        provider.listen(Watching())
+
+    provider.close()
+
+    assert threads() == []
 
 
 def test_closing_waits_for_no_pause_between_two_tries(
