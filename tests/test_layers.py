@@ -43,15 +43,8 @@ FLOORS = [
     ],
     ["testing"],
     ["spark._resolution", "spark.redaction", "spark.options", "spark.session", "spark"],
-    [
-        "output",
-        "reports",
-        "cli.terminal",
-        "cli.status_line",
-        "cli.inputs",
-        "cli.overwriting",
-        "cli.on_change",
-    ],  # edges
+    ["output", "reports"],  # edges
+    ["cli.terminal", "cli.status_line", "cli.inputs", "cli.overwriting", "cli.on_change"],
     ["cli.session", "cli.keeper", "cli.watch_command", "cli", "__main__"],
 ]
 ORDER = [module for floor in FLOORS for module in floor]
