@@ -61,6 +61,7 @@ def fault(name: str, code: str, message: str = DENIED) -> dict[str, str]:
         ("InternalServiceError", "x", ProviderUnavailable, "cannot answer for now"),
         ("503", "x", ProviderUnavailable, "cannot answer for now"),
         ("SomethingNew", DENIED, LookupFailed, r"\(SomethingNew in GetSecretValue\)"),
+        ("New\x1b[31m\nfake", "x", LookupFailed, r"\(New\\x1b\[31m\\nfake in GetSecretValue\)"),
     ],
 )
 def test_the_code_says_whose_fault_it_is(

@@ -11,6 +11,8 @@ from ...errors import (
     LookupFailed,
     PathNotFound,
     ProviderUnavailable,
+    printable,
+    shorten,
 )
 
 DENIED = {"AccessDeniedException", "AccessDenied", "UnauthorizedException"}
@@ -139,6 +141,7 @@ class ServiceError(Exception):
 
     def __init__(self, code: str, operation: str = "", text: str = "") -> None:
         """Take the code and the operation; *text* is looked at and dropped."""
+        code = printable(shorten(code))  # What says it may be a server of anybody's.
         super().__init__(f"{code} in {operation}" if operation else code)
         self.code = code
         self.operation = operation
