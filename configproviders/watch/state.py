@@ -274,7 +274,8 @@ class WatchState:
         if watched.hurried:
             for subscription in watched.wants:
                 if subscription.pending and not subscription.busy:
-                    self._quiet.put(subscription, now + self._timing.grace)
+                    last = max(now, subscription.first + self._timing.settle_max)
+                    self._quiet.put(subscription, min(now + self._timing.grace, last))
         return notes
 
     def _read(self, watched: WatchedLocation, reading: Reading, now: float) -> list[_Note]:
