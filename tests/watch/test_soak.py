@@ -36,14 +36,14 @@ from configproviders.watch.subscription import Subscription
 
 LONG = "SOAK" in os.environ
 SETTINGS = settings(
-    max_examples=int(os.environ.get("EX", "100")),
-    stateful_step_count=int(os.environ.get("ST", "40")),
-    derandomize="RND" not in os.environ,
+    max_examples=200 if LONG else 100,
+    stateful_step_count=200 if LONG else 40,
+    derandomize=True,
     database=None,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     report_multiple_bugs=False,
-    phases=[Phase.generate, Phase.shrink] if "SHRINK" in os.environ else [Phase.generate],
+    phases=[Phase.generate],
 )
 DAY = timedelta(days=1).total_seconds()
 UNTIL_ALL_IS_QUIET = 2400.0
