@@ -11,7 +11,8 @@ from typing import NoReturn
 def run() -> NoReturn:
     """Run ``resolve-config`` as a process of its own, and end with its exit code."""
     for deadly in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(deadly, _end)
+        if signal.getsignal(deadly) is not signal.SIG_IGN:  # As under nohup.
+            signal.signal(deadly, _end)
     try:
         from .cli import main  # Here, so that ctrl-C ends the imports too without a traceback.
 

@@ -6,6 +6,7 @@ import os
 import signal
 import stat
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -198,11 +199,21 @@ def test_a_command_that_ignores_the_end_is_killed() -> None:
 @contextmanager
 def hearer(name: str) -> Iterator[subprocess.Popen[bytes]]:
     """Start a process that writes the names of the signals that it hears to the file *heard*."""
-    script = f"trap 'echo {name} >> heard' {name}; echo > ready; while :; do sleep 0.05; done"
-    with subprocess.Popen(["sh", "-c", script]) as process:
-        eventually(lambda: Path("ready").exists())
-        yield process
-        process.kill()
+    # Not a shell: that hears no signal which whoever started the tests, such as nohup, ignores.
+    script = f"""
+import pathlib, signal
+heard = pathlib.Path("heard")
+signal.signal(signal.SIG{name}, lambda *_: heard.open("a").write("{name}\\n"))
+pathlib.Path("ready").touch()
+while True:
+    signal.pause()
+"""
+    with subprocess.Popen([sys.executable, "-c", script]) as process:
+        try:
+            eventually(lambda: Path("ready").exists())
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.mark.parametrize(("option", "name"), [([], "HUP"), (["--signal", "sigusr1"], "USR1")])

@@ -168,14 +168,15 @@ class _Said(logging.Handler):
 @contextmanager
 def _hang_up(events: Events) -> Iterator[None]:
     """Take SIGHUP for a wish to look again; if the terminal is gone, for the end."""
-    terminals = _terminals()
+    before = signal.getsignal(signal.SIGHUP)
+    terminals = [] if before is signal.SIG_IGN else _terminals()  # Under nohup it goes on.
 
     def hear(number: int, _frame: FrameType | None) -> None:
         if terminals and not _terminals():
             sys.exit(128 + number)
         events.put(None)
 
-    before = signal.signal(signal.SIGHUP, hear)
+    signal.signal(signal.SIGHUP, hear)
     try:
         yield
     finally:

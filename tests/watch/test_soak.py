@@ -36,8 +36,8 @@ from configproviders.watch.subscription import Subscription
 
 LONG = "SOAK" in os.environ
 SETTINGS = settings(
-    max_examples=200 if LONG else 100,
-    stateful_step_count=200 if LONG else 40,
+    max_examples=200 if LONG else 80,
+    stateful_step_count=60 if LONG else 40,
     derandomize=True,
     database=None,
     deadline=None,
