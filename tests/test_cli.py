@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -195,6 +196,14 @@ def test_an_input_that_may_not_be_read_says_so(
 
     assert (code, out) == (2, "")
     assert "Permission denied" in err
+
+
+def test_a_command_that_cannot_be_run_leaves_the_signals_of_the_process_alone(run: Run) -> None:
+    before = signal.getsignal(signal.SIGPIPE)
+
+    run("job.properties", "--", "no-such-command")
+
+    assert signal.getsignal(signal.SIGPIPE) is before is signal.SIG_IGN
 
 
 def test_help_shows_examples(run: Run) -> None:

@@ -221,9 +221,11 @@ def _become(command: list[str], variables: Mapping[str, str]) -> NoReturn:
     ]
     if replaced:
         say(f"replaced in the environment: {', '.join(replaced)}")
-    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(ignored_by_python, signal.SIG_DFL)
+    ignored_by_python = (signal.SIGPIPE, signal.SIGXFSZ)
+    before = [signal.signal(each, signal.SIG_DFL) for each in ignored_by_python]
     try:
         os.execvpe(command[0], command, {**os.environ, **variables})  # noqa: S606  It is asked for.
     except OSError as error:
+        for number, handler in zip(ignored_by_python, before, strict=True):
+            signal.signal(number, handler)  # Who called us lives on, and writes to sockets.
         raise ConfigException(f"cannot run {command[0]!r}: {error.strerror}") from error
