@@ -36,7 +36,7 @@ from configproviders.watch.subscription import Subscription
 
 LONG = "SOAK" in os.environ
 SETTINGS = settings(
-    max_examples=200 if LONG else 80,
+    max_examples=40 if LONG else 80,
     stateful_step_count=60 if LONG else 40,
     derandomize=True,
     database=None,
