@@ -30,6 +30,7 @@ class ExpectedSubscription:
     pending: set[WatchedLocation] = field(default_factory=set)
     busy: bool = False
     first: float = 0.0
+    free: float = 0.0
     tell_by: float = math.inf
 
     def plan(self, now: float) -> None:

@@ -163,7 +163,8 @@ class Expected:
         known = self.subscriptions.get(subscription)
         if known is not None:
             known.busy = False
-            known.plan(self._world.elapsed + SETTLE)
+            known.free = self._world.elapsed + SETTLE
+            known.plan(known.free)
 
     def check(self, state: WatchState) -> None:
         """Check what holds at any time."""
@@ -236,7 +237,7 @@ class Expected:
             subscription.first = subscription.first if subscription.pending else now
             subscription.pending.add(watched)
         if not subscription.busy:
-            subscription.plan(now)
+            subscription.plan(max(now, subscription.free))  # Not before it settles anew.
 
     def _tell(self, wanted: Wanted, known: ExpectedLocation, change: LocationChange) -> None:
         before, there = wanted.seen or {}, known.of(wanted.keys)
