@@ -1,11 +1,11 @@
-"""What a provider answers, and the callback for a change of it."""
+"""What a provider answers, the callback for a change of it, and text that does not show itself."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, final
 
 from .errors import ConfigException, LookupFailed
 
@@ -82,3 +82,66 @@ class ConfigChangeCallback(Protocol):
 
     def __call__(self, path: str, data: ConfigData, /) -> None:
         """Take the path that was subscribed to and what is there now."""
+
+
+_NOT_PICKLED = (
+    "a secret is not pickled, since its text would be written out; hand on the reference"
+    " (on executors: configproviders.spark.executors)"
+)
+
+
+@final
+class Password:
+    """Text that does not show itself, after Kafka's class of that name.
+
+    ``str``, ``repr`` and ``format`` give ``[hidden]``, a traceback with locals and a debugger's
+    ``vars`` nothing; to pickle it is refused. :meth:`value` is the one way to the text.
+    """
+
+    __slots__ = ("__value",)
+    HIDDEN = "[hidden]"
+
+    def __init__(self, value: str) -> None:
+        """Hide *value*."""
+        self.__value: Callable[[], str] = lambda: value
+
+    def value(self) -> str:
+        """Return the text itself."""
+        return self.__value()
+
+    def __repr__(self) -> str:
+        return self.HIDDEN
+
+    def __format__(self, format_spec: str) -> str:
+        return format(self.HIDDEN, format_spec)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Password) and other.value() == self.value()
+
+    def __hash__(self) -> int:
+        return hash((Password, self.value()))
+
+    def __copy__(self) -> Password:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Password:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(_NOT_PICKLED)
+
+
+@final
+class SecretText(str):
+    """A text like any other, only that its ``repr`` is ``[hidden]``, and that it is not pickled.
+
+    For who takes nothing but ``str``: a traceback with locals, and a log of a ``dict``, show none.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return Password.HIDDEN
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(_NOT_PICKLED)

@@ -45,6 +45,18 @@ def show_plan(plan: LookupPlan) -> Report:
     return Report(_planned(uses), [("PROVIDER", "PATH", "KEY", "CONFIG KEY"), *rows])
 
 
+def show_routes(plan: LookupPlan, configs: Mapping[str, str]) -> Report:
+    """Say how what stands under each key of *configs* would travel into Spark."""
+    from .spark.routes import route
+
+    routes = {key: route(key, configs) for key in plan.references}
+    rows = [(key, each.way.value, each.shown, each.instead) for key, each in routes.items()]
+    shown = [key for key, each in routes.items() if each.is_refused]
+    notes = [f"refused by Spark sessions unless allowed: {', '.join(shown)}"] if shown else []
+    header = ("CONFIG KEY", "ROUTE", "WOULD BE SEEN IN", "INSTEAD")
+    return Report(_planned(plan.uses()), [header, *rows], notes=notes)
+
+
 def check(transformer: ConfigTransformer, plan: LookupPlan, providers: Providers) -> Report:
     """Ask for all of *plan*; say what was found, for how long it is good, and what it cost."""
     seconds: dict[Location, float] = {}

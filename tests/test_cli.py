@@ -263,3 +263,29 @@ def test_names_are_shown_without_control_characters(run: Run) -> None:
 
     assert all("x\\n\\x1b]0;owned" in each for each in shown)
     assert not any("\x1b" in each for each in shown)
+
+
+def test_routes_say_how_each_key_would_reach_spark_and_what_is_refused(
+    run: Callable[..., tuple[int, str, str]], job_directory: Path
+) -> None:
+    (job_directory / "y.properties").write_text(
+        "spark.master=yarn\nspark.my.dsn=${file:x:y}\nspark.hadoop.a=$<file:x:y>\nuser=${file:x:y}\n"
+    )
+
+    code, out, err = run("--plan", "--routes", "y.properties")
+
+    assert code == 0
+    header, dsn, hadoop, user = (line.split(maxsplit=2) for line in out.splitlines())
+    assert header[:2] == ["CONFIG", "KEY"]
+    assert dsn[:2] == ["spark.my.dsn", "SparkConf"]
+    assert dsn[2].startswith("files of YARN's staging directory")
+    assert hadoop == ["spark.hadoop.a", "hadoopConfiguration"]
+    assert user == ["user", "option"]
+    assert err == "resolve-config: refused by Spark sessions unless allowed: spark.my.dsn\n"
+
+
+def test_routes_without_a_plan_are_bad_usage(run: Callable[..., tuple[int, str, str]]) -> None:
+    code, _, err = run("--routes", "job.properties")
+
+    assert code == 2
+    assert "--routes goes with --plan" in err

@@ -10,9 +10,10 @@ import pytest
 import configproviders
 
 FLOORS = [
-    ["errors", "data", "properties", "formats", "fields", "path_options", "reference"],  # words
+    ["errors", "data", "properties", "formats", "fields", "path_options"],  # words
+    ["reference"],
     ["config_def", "provider", "plan"],  # contracts and decisions
-    ["lookups", "transformer", "single_flight"],  # doing
+    ["lookups", "transformer", "single_flight", "known_values"],  # doing
     ["cache_settings", "cache_entry", "cache_memory", "cache"],
     ["providers._allowed_paths", "providers._files"],
     ["providers.env", "providers.file", "providers.directory"],
@@ -42,7 +43,8 @@ FLOORS = [
         "watch.shared",
     ],
     ["testing"],
-    ["spark._resolution", "spark.redaction", "spark.options", "spark.session", "spark"],
+    ["spark._resolution", "spark.cleaning", "spark.loggers", "spark.redaction", "spark.routes"],
+    ["spark.guard", "spark.connect", "spark.delivery", "spark.options", "spark.session", "spark"],
     ["output", "reports"],  # edges
     ["cli.terminal", "cli.status_line", "cli.inputs", "cli.overwriting", "cli.on_change"],
     ["cli.session", "cli.keeper", "cli.watch_command", "cli", "__main__"],

@@ -47,7 +47,14 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def test_the_names_for_spark_are_these() -> None:
-    assert configproviders.spark.__all__ == ["create_session", "resolve_conf", "resolve_options"]
+    assert configproviders.spark.__all__ == [
+        "Route",
+        "Way",
+        "create_session",
+        "resolve_conf",
+        "resolve_options",
+        "route",
+    ]
 
 
 def test_the_changelog_speaks_of_this_version() -> None:

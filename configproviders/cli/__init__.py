@@ -121,6 +121,7 @@ def _parser() -> argparse.ArgumentParser:
         help="print the least Vault and IAM policies that allow it; ask nothing",
     )
     add("--online", action="store_true", help="with --policy: ask for what the settings leave out")
+    add("--routes", action="store_true", help="with --plan: print how each would reach Spark")
     add("--version", action="version", version=f"resolve-config {__version__}")
     return parser
 
@@ -145,6 +146,8 @@ def _refuse_bad_usage(
         parser.error("a command after -- does not go with --check, --plan or --policy")
     if arguments.online and not arguments.policy:
         parser.error("--online goes with --policy")
+    if arguments.routes and not arguments.plan:
+        parser.error("--routes goes with --plan")
     if arguments.resolve_secrets and arguments.format != "spark":
         parser.error("--resolve-secrets goes with --format spark")
 
@@ -187,7 +190,9 @@ def _report(
     configs: Mapping[str, str],
 ) -> int:
     plan = transformer.plan(configs)
-    if arguments.plan:
+    if arguments.routes:
+        report = reports.show_routes(plan, configs)
+    elif arguments.plan:
         report = reports.show_plan(plan)
     elif arguments.check:
         report = reports.check(transformer, plan, providers)

@@ -11,7 +11,36 @@
 
 from __future__ import annotations
 
-from .options import resolve_options
-from .session import create_session, resolve_conf
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["create_session", "resolve_conf", "resolve_options"]
+if TYPE_CHECKING:
+    from .options import resolve_options as resolve_options
+    from .routes import Route as Route
+    from .routes import Way as Way
+    from .routes import route as route
+    from .session import create_session as create_session
+    from .session import resolve_conf as resolve_conf
+
+_MODULES = {
+    "Route": "routes",
+    "Way": "routes",
+    "create_session": "session",
+    "resolve_conf": "session",
+    "resolve_options": "options",
+    "route": "routes",
+}
+
+__all__ = list(_MODULES)
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used (PEP 562)."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted(_MODULES)

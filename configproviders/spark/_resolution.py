@@ -7,11 +7,14 @@ from collections.abc import Mapping
 
 from ..config_file import read_configs
 from ..provider import ConfigProvider
-from ..registry import open_providers, split_settings
+from ..reference import find
+from ..registry import SETTING, open_providers, split_settings
 from ..transformer import ConfigTransformer, ConfigTransformerResult
 
 Configs = Mapping[str, object] | str | os.PathLike[str]
 """Entries, or the path of a file that holds them."""
+
+_SUBMITTED = f"spark.{SETTING}"
 
 
 def read_entries(configs: Configs | None) -> tuple[dict[str, str], dict[str, str]]:
@@ -22,8 +25,18 @@ def read_entries(configs: Configs | None) -> tuple[dict[str, str], dict[str, str
     if configs is None:
         return {}, {}
     if not isinstance(configs, Mapping):
-        return split_settings(read_configs(os.fspath(configs)))
-    return split_settings(as_text(configs))
+        return split_submitted(read_configs(os.fspath(configs)))
+    return split_submitted(as_text(configs))
+
+
+def split_submitted(configs: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Split *configs*, where ``spark.config.providers…`` counts as ``config.providers…``."""
+    return split_settings(
+        {
+            key.removeprefix("spark.") if key.startswith(_SUBMITTED) else key: text
+            for key, text in configs.items()
+        }
+    )
 
 
 def as_text(configs: Mapping[str, object]) -> dict[str, str]:
@@ -41,13 +54,20 @@ def resolve(
     providers: Mapping[str, ConfigProvider] | None,
     *,
     strict: bool,
+    submitted: Mapping[str, str] | None = None,
 ) -> ConfigTransformerResult[str]:
     """Resolve *entries* with the providers that *settings* declare and the live ones given.
 
     A live one wins over a declared one of its name. If there are neither, they are ``file``,
-    ``directory`` and ``env``. What is made here is closed here.
+    ``directory`` and ``env``. What is made here is closed here. Of *submitted*, entries that refer
+    to these providers alone are resolved too; others may mean something to Spark.
     """
     with open_providers(settings) as declared:
         live = dict(providers or {})
         known = {**declared, **live} if settings or not live else live
-        return ConfigTransformer(known).transform(entries, strict=strict)
+        ours = {
+            key: text
+            for key, text in (submitted or {}).items()
+            if (found := find(text)) and all(each.provider in known for each in found)
+        }
+        return ConfigTransformer(known).transform({**ours, **entries}, strict=strict)

@@ -1,11 +1,23 @@
-"""What Spark hides: its default pattern, the user's, and the exact keys that hold secrets."""
+"""What Spark hides: its default pattern, the user's, and the exact keys that hold secrets.
+
+Never the values: a pattern made of values would itself be shown.
+"""
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 REGEX = "spark.redaction.regex"
+OPTIONS_REGEX = "spark.sql.redaction.options.regex"
+STRING_REGEX = "spark.sql.redaction.string.regex"
+_lock = threading.Lock()
+_options: set[str] = set()
 # The prefixes that Hadoop's and Hive's configuration, the metrics and environments show otherwise.
 _SHOWN_AS = {
     "spark.hadoop.": "",
@@ -18,22 +30,71 @@ _SHOWN_AS = {
 def add_keys(conf: Any, keys: Iterable[str], jvm: Any) -> None:
     """Have Spark redact *keys*, in every form in which it shows some, besides what it does now.
 
-    *conf* is a ``SparkConf`` of Python or of the JVM. Spark looks for the pattern in keys and in
-    values, so each key is anchored.
+    *conf* is a ``SparkConf`` of Python or of the JVM. Options that are known to hold secrets are
+    added too. Spark looks for the pattern in keys and in values, so each key is anchored.
     """
     forms = dict.fromkeys(form for key in keys for form in _forms(key, jvm))
-    if not forms:
-        return
-    quoted = "|".join(map(jvm.java.util.regex.Pattern.quote, forms))
-    patterns = [default_pattern(jvm), conf.get(REGEX, ""), f"^(?:{quoted})$"]
-    conf.set(REGEX, "|".join(f"(?:{pattern})" for pattern in dict.fromkeys(patterns) if pattern))
+    for entry, names in ((REGEX, list(forms)), (OPTIONS_REGEX, [*forms, *sorted(_options)])):
+        if names:
+            now = [default(entry, jvm), conf.get(entry, "")]
+            conf.set(entry, _either(*now, _exactly(names, jvm)))
 
 
-def default_pattern(jvm: Any) -> str:
-    """Return what Spark redacts when nothing is set."""
-    package = getattr(jvm.org.apache.spark.internal.config, "package$")
-    entry = getattr(package, "MODULE$").SECRET_REDACTION_PATTERN()
-    return str(entry.defaultValueString())
+def covers(pattern: str, key: str, jvm: Any) -> bool:
+    """Tell whether *pattern* has Spark hide *key* in every form in which it shows it."""
+    compiled = jvm.java.util.regex.Pattern.compile(pattern)
+    return all(bool(compiled.matcher(form).find()) for form in _forms(key, jvm))
+
+
+def default(entry: str, jvm: Any) -> str:
+    """Return what *entry*, a setting of Spark's own, is when nothing is set."""
+    jvm.org.apache.spark.sql.internal.SQLConf.isStaticConfigKey(entry)  # It registers its entries.
+    found = jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(entry)
+    return str(found.defaultValueString())
+
+
+def add_options(keys: Iterable[str]) -> None:
+    """Have sessions redact the options *keys* of readers and writers: that of now, and later ones.
+
+    Spark shows the options of a writer on its pages and in the event log.
+    """
+    with _lock:
+        _options.update(keys)
+    session = active_session(remote=False)
+    if session is not None and _options:
+        _extend(session)
+
+
+def known_options() -> frozenset[str]:
+    """Return the options that are known to hold secrets, of any reader or writer so far."""
+    with _lock:
+        return frozenset(_options)
+
+
+def active_session(*, remote: bool) -> SparkSession | None:
+    """Return the session that is active, if it is of Spark Connect (*remote*) or not, as asked."""
+    if "pyspark.sql.session" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+    from pyspark.sql.utils import is_remote
+
+    return SparkSession.getActiveSession() if is_remote() is remote else None
+
+
+def _extend(session: SparkSession) -> None:
+    jvm = session.sparkContext._jvm
+    now = str(session.conf.get(OPTIONS_REGEX))
+    missing = [key for key in sorted(_options) if not covers(now, key, jvm)]
+    if missing:
+        session.conf.set(OPTIONS_REGEX, _either(now, _exactly(missing, jvm)))
+
+
+def _exactly(names: Iterable[str], jvm: Any) -> str:
+    return f"^(?i:{'|'.join(map(jvm.java.util.regex.Pattern.quote, names))})$"
+
+
+def _either(*patterns: str) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in dict.fromkeys(patterns) if pattern)
 
 
 def _forms(key: str, jvm: Any) -> list[str]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pyspark
 import pytest
 
 from configproviders.testing import CANARY
@@ -12,6 +16,7 @@ from configproviders.testing import CANARY
 pytestmark = pytest.mark.spark
 
 InAProcess = Callable[..., str]
+TOP = Path(__file__).parents[2]
 
 SETUP = """
 import glob, json, logging, os, sys
@@ -47,6 +52,7 @@ def test_a_secret_arrives_in_the_session_and_is_on_no_command_line(
         "spark.hadoop.fs.x.apikey=${secrets:s.properties:key}\n"
         "spark.hadoop.topology.script.file.name=${secrets:s.properties:key}\n"
         "spark.hive.metastore.dsn=${secrets:s.properties:key}\n"
+        "spark.sql.catalog.pg.pass=${secrets:s.properties:key}\n"
         "spark.sql.shuffle.partitions=3\n"
         "spark.eventLog.enabled=true\n"
         "spark.eventLog.compress=false\n"
@@ -62,7 +68,11 @@ logging.basicConfig(level=logging.DEBUG, filename="debug.log")
 spark = create_session(configured, "job.properties")
 logging.getLogger().setLevel(logging.WARNING)
 conf = spark.sparkContext.getConf()
+everything = dict(conf.getAll()) | spark.conf.getAll
 print(json.dumps({
+    "in confs": [key for key in everything if "apikey" in key],
+    "catalog": spark.conf.get("spark.sql.catalog.pg.pass"),
+    "catalog in SparkConf": conf.get("spark.sql.catalog.pg.pass"),
     "hadoop": spark.sparkContext._jsc.hadoopConfiguration().get("fs.x.apikey"),
     "runtime": spark.conf.get("spark.my.dsn"),
     "partitions": spark.conf.get("spark.sql.shuffle.partitions"),
@@ -79,12 +89,16 @@ spark.stop()
     import json
 
     seen = json.loads(out)
+    assert seen["in confs"] == []
+    assert seen["catalog"] == CANARY
+    assert seen["catalog in SparkConf"] == ""
     assert seen["hadoop"] == CANARY
     assert seen["runtime"] == f"eu-{CANARY}"
     assert seen["partitions"] == "3"
     assert seen["providers"] == []
     assert seen["rows"] == 10
-    assert seen["set"]["spark.hadoop.fs.x.apikey"] == "*********(redacted)"
+    assert seen["set"]["spark.sql.catalog.pg.pass"] == "*********(redacted)"
+    assert "spark.hadoop.fs.x.apikey" not in seen["set"]
     assert seen["set"]["spark.my.dsn"] == "*********(redacted)"
     assert "(?i)secret|password|token" in seen["regex"]
     assert "spark.app" in seen["command lines"] or "pyspark-shell" in seen["command lines"]
@@ -114,9 +128,39 @@ print(two.conf.get("spark.c", "not set"))
     )
 
     assert out.splitlines()[:2] == ["True true", "redacted"]
-    assert "spark.b: a SparkContext is running and takes no secrets any more" in out
+    assert "spark.b: a SparkContext is running that takes no secrets any more" in out
     assert out.splitlines()[-1] == "not set"
     assert CANARY not in out
+
+
+def test_a_running_context_takes_what_hadoop_reads_if_it_redacts_that(
+    in_a_process: InAProcess,
+) -> None:
+    out = in_a_process(
+        SETUP
+        + """
+logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stdout)
+running = builder().getOrCreate()
+one = create_session(builder().config("spark.driver.memory", "3g"), {
+    "spark.hadoop.fs.x.secret.key": "${file:s.properties:key}"})
+hadoop = one.sparkContext._jsc.hadoopConfiguration()
+print(one is running, len(hadoop.get("fs.x.secret.key")))
+both = {"spark.hadoop.fs.x.password": "${file:s.properties:key}",
+    "spark.hadoop.fs.azure.account.key.x": "${file:s.properties:key}"}
+try:
+    create_session(builder(), both)
+except ConfigException as error:
+    print(error)
+print(hadoop.get("fs.x.password"))
+"""
+    )
+
+    ignored, taken, refused, nothing = out.splitlines()
+    end = "the JVM or context that runs already does not take any more: spark.driver.memory"
+    assert ignored == f"WARNING {end}"
+    assert taken == f"True {len(CANARY)}"
+    assert refused.startswith("spark.hadoop.fs.azure.account.key.x: a SparkContext is running that")
+    assert nothing == "None"
 
 
 def test_a_conf_can_be_used_without_its_secret_reaching_a_command_line(
@@ -171,22 +215,74 @@ def test_what_would_come_too_late_or_be_changed_is_refused_before_a_jvm_starts(
         SETUP
         + """
 live = {"live": StaticConfigProvider({"p": {"k": "pre${user.name}post"}})}
-for key in ("spark.driver.memory", "spark.jars", "spark.hadoop.fs.x.key"):
+keys = ["spark.driver.memory", "spark.executorEnv.A", "spark.hadoop.fs.x.key", "jdbc.password"]
+for some in (keys[:2], keys[2:3], keys[3:]):
     try:
-        create_session(builder(), {key: "${live:p:k}"}, providers=live)
+        create_session(builder(), dict.fromkeys(some, "${live:p:k}"), providers=live)
     except ConfigException as error:
         print(error)
 print(SparkContext._jvm)
 """
     )
 
-    memory, jars, hadoop, jvm = out.splitlines()
-    reason = "no reference may stand there, since Spark takes it from the command line of the JVM"
-    assert memory.startswith(f"spark.driver.memory: {reason}")
-    assert jars.startswith(f"spark.jars: {reason}")
-    assert hadoop.startswith("spark.hadoop.fs.x.key: the value holds '${', which Hadoop would")
+    first, memory, executor, hadoop, option, jvm = out.splitlines()
+    assert first == "no reference may stand there, unless allow_leaks names the key:"
+    seen = "it would be seen in the command line of the driver, from which it is taken; write the"
+    assert memory.strip().startswith(f"spark.driver.memory: {seen} value itself")
+    seen = "it would be seen in the environment of each executor and its Python workers; resolve it"
+    assert executor.strip().startswith(f"spark.executorEnv.A: {seen} on the executors with")
+    assert hadoop.startswith("spark.hadoop.fs.x.key: the value holds '${…}', which Hadoop or Spark")
+    assert option.startswith("jdbc.password: no secret is set under a key that does not begin with")
     assert "post" not in out
     assert jvm == "None"
+
+
+def test_what_is_allowed_to_leak_is_delivered_and_logged(in_a_process: InAProcess) -> None:
+    out = in_a_process(
+        SETUP
+        + """
+logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stdout)
+leaks = {"spark.executorEnv.A": "${file:s.properties:key}"}
+spark = create_session(builder(), leaks, allow_leaks=leaks)
+print(len(spark.sparkContext.getConf().get("spark.executorEnv.A")))
+"""
+    )
+
+    warning, length = out.splitlines()
+    assert warning.startswith("WARNING spark.executorEnv.A: a secret is seen in the environment of")
+    assert length == str(len(CANARY))
+
+
+def test_a_submitted_reference_is_resolved_in_the_job(tmp_path: Path) -> None:
+    (tmp_path / "job.properties").write_text(
+        "spark.master=local[1]\nspark.ui.enabled=false\nspark.my.dsn=${it:s.properties:key}\n"
+        "spark.hadoop.fs.x.key=${it:s.properties:key}\nspark.theirs=${nobody:x}\n"
+        "spark.config.providers=it\nspark.config.providers.it.class=file\n"
+    )
+    (tmp_path / "job.py").write_text(
+        SETUP
+        + """
+spark = create_session(SparkSession.builder)
+conf = spark.sparkContext.getConf()
+print(len(conf.get("spark.my.dsn")), conf.get("spark.theirs"))
+print(len(spark.sparkContext._jsc.hadoopConfiguration().get("fs.x.key")))
+print("canary-" in command_lines())
+"""
+    )
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+
+    done = subprocess.run(
+        [submit, "--properties-file", "job.properties", "job.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": str(TOP)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    lines = done.stdout.splitlines()
+    assert lines == [f"{len(CANARY)} ${{nobody:x}}", str(len(CANARY)), "False"], done.stderr
+    assert CANARY not in done.stderr
 
 
 def test_a_value_that_spark_refuses_is_not_quoted(in_a_process: InAProcess) -> None:

@@ -1,0 +1,49 @@
+"""The loggers that print options, statements and all that crosses Py4J, held where they do not."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any
+
+MOST = {
+    "sql.internal.SharedState": "INFO",
+    "sql.execution.SparkSqlParser": "INFO",
+    "sql.execution.datasources.jdbc.connection": "INFO",
+    "sql.execution.datasources.jdbc.JDBCRDD": "WARN",
+    "sql.execution.streaming.runtime.MicroBatchExecution": "WARN",
+    "sql.execution.streaming.MicroBatchExecution": "WARN",  # Its name before Spark 4.1.
+}
+"""The most that each may say, under ``org.apache.spark.``; at the next level it prints values."""
+
+_PYTHON = ("py4j", "pyspark.sql.connect.client")
+
+
+def hold_python() -> None:
+    """Keep the loggers of Python that print what is sent to Spark at INFO or above."""
+    for name in _PYTHON:
+        logger = logging.getLogger(name)
+        if logger.level < logging.INFO:  # Unset counts too: the root's may be lowered later.
+            logger.setLevel(max(logging.INFO, logger.getEffectiveLevel()))
+
+
+def hold_jvm(jvm: Any) -> None:
+    """Keep those of the driver's JVM too, whatever level the root has or gets.
+
+    Executors have loggers of their own, which :func:`log4j2_file` holds.
+    """
+    log4j = jvm.org.apache.logging.log4j
+    for name, most in MOST.items():
+        full_name, level = f"org.apache.spark.{name}", log4j.Level.valueOf(most)
+        now = log4j.LogManager.getLogger(full_name).getLevel()
+        held = now if now.isMoreSpecificThan(level) else level
+        log4j.core.config.Configurator.setLevel(full_name, held)  # Or it follows the root's.
+
+
+def log4j2_file() -> str:
+    """Return the path of a log4j2 configuration that holds the same loggers.
+
+    For executors of clusters of one's own: copy it to the ``conf`` directory of each worker, or
+    name it in ``-Dlog4j2.configurationFile`` of ``spark.executor.extraJavaOptions``.
+    """
+    return os.path.join(os.path.dirname(__file__), "log4j2.properties")

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from configproviders import properties
+from configproviders.spark import loggers
+
+
+@pytest.fixture
+def root(jvm: Any) -> Iterator[Any]:
+    """Return what sets the level of log4j's root logger; what it was is set at the end."""
+    log4j = jvm.org.apache.logging.log4j
+    before = log4j.LogManager.getRootLogger().getLevel()
+
+    def set_level(name: str) -> None:
+        log4j.core.config.Configurator.setRootLevel(log4j.Level.valueOf(name))
+
+    yield set_level
+    set_level(before.toString())
+
+
+@pytest.mark.spark
+def test_the_jvm_s_loggers_are_held_whatever_the_root_s_level_becomes(jvm: Any, root: Any) -> None:
+    root("WARN")
+    loggers.hold_jvm(jvm)
+    held = levels(jvm)
+    root("TRACE")
+
+    assert levels(jvm) == held == dict.fromkeys(held, "WARN")
+    root("WARN")
+
+
+@pytest.mark.spark
+def test_at_debug_they_say_no_more_than_is_safe(jvm: Any, root: Any) -> None:
+    configurator = jvm.org.apache.logging.log4j.core.config.Configurator
+    for name in levels(jvm):
+        configurator.setLevel(name, jvm.org.apache.logging.log4j.Level.DEBUG)
+
+    loggers.hold_jvm(jvm)
+
+    assert levels(jvm) == {f"org.apache.spark.{each}": most for each, most in loggers.MOST.items()}
+
+
+def test_py4j_is_held_where_its_level_was_the_root_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    logger = logging.getLogger("py4j")
+    monkeypatch.setattr(logger, "level", logging.NOTSET)
+
+    loggers.hold_python()
+
+    assert logger.level >= logging.INFO
+    monkeypatch.setattr(logger, "level", logging.ERROR)
+    loggers.hold_python()
+    assert logger.level == logging.ERROR
+
+
+def test_the_file_for_executors_holds_the_same_loggers() -> None:
+    entries = properties.loads(Path(loggers.log4j2_file()).read_text())
+
+    named = {
+        name: entries[f"{key.removesuffix('.name')}.level"].upper()
+        for key, name in entries.items()
+        if key.startswith("logger.") and key.endswith(".name")
+    }
+    assert named == {f"org.apache.spark.{each}": most for each, most in loggers.MOST.items()}
+
+
+def levels(jvm: Any) -> dict[str, str]:
+    manager = jvm.org.apache.logging.log4j.LogManager
+    names = [f"org.apache.spark.{each}" for each in loggers.MOST]
+    return {name: manager.getLogger(name).getLevel().toString() for name in names}
