@@ -48,6 +48,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_the_names_for_spark_are_these() -> None:
     assert configproviders.spark.__all__ == [
+        "Password",
         "Route",
         "Way",
         "create_session",

@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..data import Password as Password
     from .options import resolve_options as resolve_options
     from .routes import Route as Route
     from .routes import Way as Way
@@ -23,12 +24,13 @@ if TYPE_CHECKING:
     from .session import resolve_conf as resolve_conf
 
 _MODULES = {
-    "Route": "routes",
-    "Way": "routes",
-    "create_session": "session",
-    "resolve_conf": "session",
-    "resolve_options": "options",
-    "route": "routes",
+    "Password": "..data",
+    "Route": ".routes",
+    "Way": ".routes",
+    "create_session": ".session",
+    "resolve_conf": ".session",
+    "resolve_options": ".options",
+    "route": ".routes",
 }
 
 __all__ = list(_MODULES)
@@ -38,7 +40,7 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used (PEP 562)."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    return getattr(import_module(_MODULES[name], __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -75,14 +75,25 @@ def cover_options(keys: Collection[str]) -> None:
 
 
 def _cover(session: SparkSession, keys: Collection[str]) -> None:
-    names = "|".join([rf'[^"]*(?:{_SOUNDS_SECRET})[^"]*', *map(re.escape, sorted(keys))])
-    in_plan = rf'(?is)key: "(?:{names})"\s+value: "(?:[^"\\]|\\.)*"'
-    in_text = rf"(?:{_SOUNDS_SECRET})\s*\W{{1,4}}[^\s,)}}&\"]+"
-    ours = f"{in_plan}|{in_text}"
-    now = session.conf.get(redaction.STRING_REGEX, None) or ""
-    if ours not in now:
-        theirs = now.partition("|(?is)key: ")[0] if not now.startswith("(?is)key: ") else ""
-        session.conf.set(redaction.STRING_REGEX, f"{theirs}|{ours}" if theirs else ours)
+    names = sorted(map(re.escape, keys))
+    shapes = [shape for name in (_SOUNDS_SECRET, *names) for shape in _shapes(name)]
+    _extend(session, redaction.STRING_REGEX, shapes)
+    _extend(session, redaction.OPTIONS_REGEX, [f"^(?i:{name})$" for name in names])
+
+
+def _shapes(name: str) -> tuple[str, str]:
+    """Return what finds an option in the text of a plan as it is sent, and in one for people."""
+    value = r'"(?:[^"\\]|\\.)*"'
+    return (
+        rf'(?is:key: "[^"]*(?:{name})[^"]*"\s+value: {value})',
+        rf'(?is:(?:{name})\s*\W{{1,4}}[^\s,)}}&"]+)',
+    )
+
+
+def _extend(session: SparkSession, entry: str, patterns: Collection[str]) -> None:
+    now = session.conf.get(entry, None) or ""
+    if missing := [pattern for pattern in patterns if pattern not in now]:
+        session.conf.set(entry, "|".join([now, *missing] if now else missing))
 
 
 def _is_loopback(host: str) -> bool:
