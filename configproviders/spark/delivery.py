@@ -211,7 +211,8 @@ def _name_what_is_ignored(keys: Iterable[str]) -> None:
 def _refuse_registered(secrets: Mapping[str, str], jvm: Any) -> None:
     """Refuse values that Spark would expand, as it does where it knows the key itself."""
     find = jvm.org.apache.spark.internal.config.ConfigEntry.findEntry
-    guard.refuse_expansion(secrets, [key for key in secrets if find(key) is not None])
+    known = [key for key, text in secrets.items() if "${" in text and find(key) is not None]
+    guard.refuse_expansion(secrets, known)
 
 
 def _refuse_to_quote(error: Exception, secrets: Mapping[str, str]) -> None:

@@ -33,11 +33,15 @@ def hold_jvm(jvm: Any) -> None:
     Executors have loggers of their own, which :func:`log4j2_file` holds.
     """
     log4j = jvm.org.apache.logging.log4j
-    for name, most in MOST.items():
-        full_name, level = f"org.apache.spark.{name}", log4j.Level.valueOf(most)
-        now = log4j.LogManager.getLogger(full_name).getLevel()
-        held = now if now.isMoreSpecificThan(level) else level
-        log4j.core.config.Configurator.setLevel(full_name, held)  # Or it follows the root's.
+    level_of, logger_of = log4j.Level.valueOf, log4j.LogManager.getLogger
+    most = {name: level_of(name) for name in set(MOST.values())}
+    held = {}
+    for name, level in MOST.items():
+        full_name = f"org.apache.spark.{name}"
+        now = logger_of(full_name).getLevel()
+        # Set in any case, or it follows the root's.
+        held[full_name] = now if now.isMoreSpecificThan(most[level]) else most[level]
+    log4j.core.config.Configurator.setLevel(held)
 
 
 def log4j2_file() -> str:

@@ -5,6 +5,7 @@ Never the values: a pattern made of values would itself be shown.
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 from collections.abc import Iterable
@@ -33,17 +34,17 @@ def add_keys(conf: Any, keys: Iterable[str], jvm: Any) -> None:
     *conf* is a ``SparkConf`` of Python or of the JVM. Options that are known to hold secrets are
     added too. Spark looks for the pattern in keys and in values, so each key is anchored.
     """
-    forms = dict.fromkeys(form for key in keys for form in _forms(key, jvm))
-    for entry, names in ((REGEX, list(forms)), (OPTIONS_REGEX, [*forms, *sorted(_options)])):
+    forms = _forms(keys, jvm)
+    for entry, names in ((REGEX, forms), (OPTIONS_REGEX, [*forms, *sorted(_options)])):
         if names:
             now = [default(entry, jvm), conf.get(entry, "")]
-            conf.set(entry, _either(*now, _exactly(names, jvm)))
+            conf.set(entry, _either(*now, _exactly(names)))
 
 
 def covers(pattern: str, key: str, jvm: Any) -> bool:
     """Tell whether *pattern* has Spark hide *key* in every form in which it shows it."""
     compiled = jvm.java.util.regex.Pattern.compile(pattern)
-    return all(bool(compiled.matcher(form).find()) for form in _forms(key, jvm))
+    return all(bool(compiled.matcher(form).find()) for form in _forms([key], jvm))
 
 
 def default(entry: str, jvm: Any) -> str:
@@ -86,30 +87,32 @@ def _extend(session: SparkSession) -> None:
     now = str(session.conf.get(OPTIONS_REGEX))
     missing = [key for key in sorted(_options) if not covers(now, key, jvm)]
     if missing:
-        session.conf.set(OPTIONS_REGEX, _either(now, _exactly(missing, jvm)))
+        session.conf.set(OPTIONS_REGEX, _either(now, _exactly(missing)))
 
 
-def _exactly(names: Iterable[str], jvm: Any) -> str:
-    return f"^(?i:{'|'.join(map(jvm.java.util.regex.Pattern.quote, names))})$"
+def _exactly(names: Iterable[str]) -> str:
+    return f"^(?i:{'|'.join(map(re.escape, names))})$"
 
 
 def _either(*patterns: str) -> str:
     return "|".join(f"(?:{pattern})" for pattern in dict.fromkeys(patterns) if pattern)
 
 
-def _forms(key: str, jvm: Any) -> list[str]:
-    prefix = next((prefix for prefix in _SHOWN_AS if key.startswith(prefix)), None)
-    if prefix is None:
-        return [key]
-    shown = _SHOWN_AS[prefix] + key.removeprefix(prefix)
-    return [key, shown, *(_names_in_hadoop(shown, jvm) if prefix == "spark.hadoop." else ())]
+def _forms(keys: Iterable[str], jvm: Any) -> list[str]:
+    forms, in_hadoop = list[str](), list[str]()
+    for key in keys:
+        prefix = next((prefix for prefix in _SHOWN_AS if key.startswith(prefix)), None)
+        forms.append(key)
+        if prefix is not None:
+            forms.append(_SHOWN_AS[prefix] + key.removeprefix(prefix))
+        if prefix == "spark.hadoop.":
+            in_hadoop.append(forms[-1])
+    return list(dict.fromkeys(forms + (_names_in_hadoop(in_hadoop, jvm) if in_hadoop else [])))
 
 
-def _names_in_hadoop(name: str, jvm: Any) -> list[str]:
-    """Return what Hadoop calls *name*: a deprecated one stands there under its new name too."""
+def _names_in_hadoop(names: Iterable[str], jvm: Any) -> list[str]:
+    """Return what Hadoop calls *names*: a deprecated one stands there under its new name too."""
     hadoop = jvm.org.apache.hadoop.conf.Configuration(False)  # noqa: FBT003  Without defaults.
-    hadoop.set(name, "")
-    entries, names = hadoop.iterator(), []
-    while entries.hasNext():
-        names.append(str(entries.next().getKey()))
-    return names
+    for name in names:
+        hadoop.set(name, "")
+    return [str(key) for key in hadoop.getPropsWithPrefix("").keySet()]

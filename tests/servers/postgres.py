@@ -41,6 +41,11 @@ class Postgres:
         user, password = (quote(text, safe="{}") for text in (user, password))
         return f"postgresql://{user}:{password}@{self.host}:{self.port}/{database}?sslmode=disable"
 
+    @property
+    def jdbc_url(self) -> str:
+        """The URL that a JDBC driver takes, without credentials."""
+        return f"jdbc:postgresql://{self.host}:{self.port}/postgres?sslmode=disable"
+
     def valid(self, user: str, password: str) -> bool:
         """Try to log in; raise what psycopg raises if it fails for another reason."""
         import psycopg
