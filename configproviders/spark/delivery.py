@@ -186,6 +186,7 @@ def _into(context: SparkContext, parts: Parts, builder: SparkSession.Builder) ->
         if key != redaction.REGEX:  # A session's own would take the place of ours.
             builder.config(key, value)
     session = builder.getOrCreate()
+    redaction.add_options(())
     other = (key for key, value in parts.plain.items() if there.get(key) != value)
     _name_what_is_ignored(key for key in other if _is_static(key, session))
     return session
