@@ -33,9 +33,10 @@ demo: install java
 demo-rotation: install
 	PYTHONPATH=tests $(BIN)/python examples/rotation/demo.py
 
-# Once, into the system and ~/.cache: PostgreSQL, slapd, and a Vault built from source by Go.
+# Once, into the system and ~/.cache: PostgreSQL, slapd, a Vault built from source by Go, and 23 MB of
+# Java archives.
 servers:
-	tests/servers/install.sh
+	PYTHON=$(PYTHON) tests/servers/install.sh
 
 test: install java
 	$(BIN)/python -m pytest --numprocesses 2
@@ -55,10 +56,11 @@ types: install
 	$(BIN)/mypy
 
 bench: install java
-	$(BIN)/python tests/benchmarks/bench.py
+	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench.py
 	$(BIN)/python tests/benchmarks/bench_cache.py
 	$(BIN)/python tests/benchmarks/bench_watch.py
 	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_backends.py
+	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_spark.py
 
 cover: install java
 	$(BIN)/coverage run -m pytest

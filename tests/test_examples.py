@@ -11,8 +11,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from servers.jars import S3A, jar
+from servers.moto import Moto
 
 from configproviders import properties
+from configproviders.testing import CANARY
 
 TOP = Path(__file__).parent.parent
 EXAMPLES = TOP / "examples"
@@ -42,6 +45,25 @@ def test_spark_session() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.aws
+def test_spark_s3a(moto: Moto, tmp_path: Path) -> None:
+    """S3 lets in only those who sign with the secret."""
+    keys = tmp_path / "keys.properties"
+    keys.write_text(properties.dumps({"access.key": "S3AEXAMPLE", "secret.key": CANARY}))
+    moto.create_bucket("spark-s3a", "eu-west-1")
+    moto.secret_keys["S3AEXAMPLE"] = CANARY
+    where = [moto.url, "s3a://spark-s3a/numbers", str(keys)]
+
+    out = run("examples/spark_s3a.py", *where, *map(str, map(jar, S3A)))
+
+    first, *places, last = out.splitlines()
+    assert first == "1,000 rows are in s3a://spark-s3a/numbers"
+    assert [place.partition(": ")[2] for place in places] == ["not here"] * 5
+    assert last == "Hadoop's configuration: here it is"
+    assert {each.service for each in moto.requests if each.access_key == "S3AEXAMPLE"} == {"s3"}
+
+
+@pytest.mark.spark
 def test_spark_jdbc() -> None:
     """What ``make demo`` runs."""
     secrets = properties.loads((EXAMPLES / "spark_jdbc" / "secrets.properties").read_text())
@@ -51,7 +73,6 @@ def test_spark_jdbc() -> None:
     assert "336,776 flights are in jdbc:derby:examples/spark_jdbc/output/flights" in out
     assert "read in 2 partitions:" in out
     assert "|     UA|  58665|              12.1|               1529|" in out
-    assert "spark.hadoop.fs.s3a.secret.key = *********(redacted)" in out
     nowhere = "stands in: none of the job's config, SET, the JVM's command line\n"
     assert [f"{name} {nowhere}" in out for name in secrets] == [True, True, True]
     assert not any(secrets[key] in out for key in ("db.password", "s3.secret.key"))

@@ -150,6 +150,7 @@ def _start(parts: Parts, builder: SparkSession.Builder) -> SparkSession:
     context: SparkContext | None = None
     try:
         context = SparkContext.getOrCreate(conf)
+        loggers.hold_jvm(context._jvm)
         set_hadoop(context, parts.by(Way.HADOOP))
         session = builder.getOrCreate()
         for key, text in parts.by(Way.RUNTIME).items():

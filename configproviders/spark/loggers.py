@@ -28,9 +28,11 @@ def hold_python() -> None:
 
 
 def hold_jvm(jvm: Any) -> None:
-    """Keep those of the driver's JVM too, whatever level the root has or gets.
+    """Keep those of the driver's JVM too, whatever level the root gets later.
 
-    Executors have loggers of their own, which :func:`log4j2_file` holds.
+    None of them says more than its package does now: a context sets the level of the root when it
+    starts, so call this again then. Executors have loggers of their own, which
+    :func:`log4j2_file` holds.
     """
     log4j = jvm.org.apache.logging.log4j
     level_of, logger_of = log4j.Level.valueOf, log4j.LogManager.getLogger
@@ -38,7 +40,7 @@ def hold_jvm(jvm: Any) -> None:
     held = {}
     for name, level in MOST.items():
         full_name = f"org.apache.spark.{name}"
-        now = logger_of(full_name).getLevel()
+        now = logger_of(full_name.rpartition(".")[0]).getLevel()
         # Set in any case, or it follows the root's.
         held[full_name] = now if now.isMoreSpecificThan(most[level]) else most[level]
     log4j.core.config.Configurator.setLevel(held)

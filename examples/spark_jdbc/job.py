@@ -52,7 +52,6 @@ def look_for_secrets(spark: SparkSession) -> None:
         "SET": "\n".join(f"{row.key} = {row.value}" for row in spark.sql("SET").collect()),
         "the JVM's command line": Path(f"/proc/{gateway.proc.pid}/cmdline").read_text(),
     }
-    print(next(line for line in places["SET"].splitlines() if line.startswith("spark.hadoop.fs")))
     for name, secret in FileConfigProvider().get(SECRETS).data.items():
         found = [place for place, text in places.items() if secret in text]
         print(f"{name} stands in: {', '.join(found) or 'none of ' + ', '.join(places)}")

@@ -5,7 +5,6 @@ CPU time, not wall time, and rounds of both sides in turn, since machines are sh
 
 from __future__ import annotations
 
-import os
 import resource
 import shutil
 import statistics
@@ -18,14 +17,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
+from servers.jars import KAFKA_CLIENTS, fetched
 
 from configproviders import ConfigProvider, ConfigTransformer, FileConfigProvider, reference
 from configproviders.properties import dumps
 from configproviders.testing import StaticConfigProvider
 
 HERE = Path(__file__).parent
-KAFKA = "org.apache.kafka:kafka-clients:4.1.0"
-CACHE = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "configproviders"
 ROUNDS, CALLS, WARM_UP_SECONDS = 61, 20, 6
 PROCESSES = 15
 
@@ -38,7 +36,7 @@ def main() -> None:
         config = write_config(Path(directory))
         classpath = kafka_classpath(Path(directory))
         if classpath is None:
-            print("transform: skipped, Kafka's classes need javac and mvn on PATH")
+            print("transform: skipped, Kafka's classes need javac on PATH")
         else:
             bench_transform(Path(directory), config, classpath)
         bench_process(Path(directory), classpath)
@@ -60,15 +58,10 @@ def write_config(directory: Path) -> dict[str, str]:
 
 def kafka_classpath(directory: Path) -> str | None:
     """Fetch Kafka's classes and compile the baseline, which is not to be measured."""
-    if not (shutil.which("javac") and shutil.which("mvn")):
+    if not shutil.which("javac"):
         return None
-    _, name, version = KAFKA.split(":")
-    jar = CACHE / f"{name}-{version}.jar"
-    if not jar.exists():
-        copy = ["dependency:copy", f"-Dartifact={KAFKA}", f"-DoutputDirectory={CACHE}"]
-        subprocess.run(["mvn", "--quiet", "--batch-mode", *copy], check=True)
     slf4j = next((Path(pyspark.__file__).parent / "jars").glob("slf4j-api-*.jar"))
-    classpath = f"{directory}:{jar}:{slf4j}"
+    classpath = f"{directory}:{fetched(KAFKA_CLIENTS)}:{slf4j}"
     source = str(HERE / "KafkaBaseline.java")
     subprocess.run(["javac", "-cp", classpath, "-d", str(directory), source], check=True)
     return classpath

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the servers that the tests start, from Debian, where they are missing. It starts none of
-# them as a service. With all of them there it does nothing, and takes no time.
+# Installs the servers that the tests start, from Debian, where they are missing, and fetches Java
+# archives from Maven Central. It starts none of them as a service. With all of them there it does
+# nothing, and takes no time.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -43,6 +44,9 @@ if [ ${#missing[@]} -gt 0 ]; then
   echo "Installing ${missing[*]}" >&2
   install_without_services
 fi
+
+# What Spark and the benchmarks load.
+(cd .. && "${PYTHON:-python3}" -m servers.jars)
 
 # The Vault server.
 ./build-vault.sh

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import boto3
 
+from .s3 import is_signed_with
+
 if TYPE_CHECKING:
     from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
@@ -43,10 +45,20 @@ class Request:
 
 @dataclass(slots=True, eq=False)
 class Moto:
-    """A running server; ``requests`` grows with each one."""
+    """A running server; ``requests`` grows with each one.
+
+    It refuses what is not signed with the secret access key that stands in ``secret_keys`` under
+    its access key, and lets in all others.
+    """
 
     url: str = ""
     requests: list[Request] = field(default_factory=list)
+    secret_keys: dict[str, str] = field(default_factory=dict, repr=False)
+
+    def create_bucket(self, name: str, region: str) -> None:
+        """Make a bucket of S3."""
+        client = boto3.client("s3", **self._as_admin(region))
+        client.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": region})
 
     def secrets_manager(self, region: str) -> SecretsManagerClient:
         """Return a client to set up secrets with."""
@@ -80,7 +92,7 @@ def run_moto() -> Iterator[Moto]:
             pass
 
     moto = Moto()
-    app = _recording(DomainDispatcherApplication(create_backend_app), moto.requests)
+    app = _recording(DomainDispatcherApplication(create_backend_app), moto)
     server = make_server("127.0.0.1", 0, app, threaded=True, request_handler=Quiet)
     moto.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, name="moto")
@@ -93,7 +105,7 @@ def run_moto() -> Iterator[Moto]:
         thread.join()
 
 
-def _recording(app: Callable[..., Any], requests: list[Request]) -> Callable[..., Any]:
+def _recording(app: Callable[..., Any], moto: Moto) -> Callable[..., Any]:
     def recorded(environ: dict[str, Any], start_response: Any) -> Any:
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         environ["wsgi.input"] = io.BytesIO(body)
@@ -103,7 +115,10 @@ def _recording(app: Callable[..., Any], requests: list[Request]) -> Callable[...
         named = environ.get("HTTP_X_AMZ_TARGET", "").rpartition(".")[2]
         asked = re.search(r"Action=(\w+)", text)
         action = named or (asked[1] if asked else "")
-        requests.append(Request(service, region, action, key, text))
+        moto.requests.append(Request(service, region, action, key, text))
+        if key in moto.secret_keys and not is_signed_with(moto.secret_keys[key], environ):
+            start_response("403 Forbidden", [("Content-Type", "application/xml")])
+            return [b"<Error><Code>SignatureDoesNotMatch</Code></Error>"]
         return app(environ, start_response)
 
     return recorded

@@ -10,7 +10,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,14 +92,20 @@ def run(command: Sequence[str], *, user: str | None = None) -> None:
 
 
 @contextmanager
-def serving(
+def serving(  # noqa: PLR0913  All but two have their default, and a name.
     command: Sequence[str],
     log: Path,
     *,
     stop: signal.Signals = signal.SIGTERM,
     user: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    new_session: bool = False,
 ) -> Iterator[Server]:
-    """Run *command* as *user*, with its output in *log*; end it with the signal *stop*."""
+    """Run *command* as *user*, with its output in *log*; end it with the signal *stop*.
+
+    Its environment is *environ*, by default ours. In a new session it can be told by the number of
+    that session, its own process id, which processes are its descendants.
+    """
     with log.open("wb") as output:
         process = subprocess.Popen(
             list(command),
@@ -107,6 +113,8 @@ def serving(
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd="/",
+            env=environ,
+            start_new_session=new_session,
             **_identity(user),
         )
     try:

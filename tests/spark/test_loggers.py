@@ -37,13 +37,22 @@ def test_the_jvm_s_loggers_are_held_whatever_the_root_s_level_becomes(jvm: Any, 
 
 @pytest.mark.spark
 def test_at_debug_they_say_no_more_than_is_safe(jvm: Any, root: Any) -> None:
-    configurator = jvm.org.apache.logging.log4j.core.config.Configurator
-    for name in levels(jvm):
-        configurator.setLevel(name, jvm.org.apache.logging.log4j.Level.DEBUG)
+    root("DEBUG")
 
     loggers.hold_jvm(jvm)
 
     assert levels(jvm) == {f"org.apache.spark.{each}": most for each, most in loggers.MOST.items()}
+
+
+@pytest.mark.spark
+def test_they_get_no_louder_than_the_root_has_become(jvm: Any, root: Any) -> None:
+    root("DEBUG")
+    loggers.hold_jvm(jvm)
+    root("ERROR")
+
+    loggers.hold_jvm(jvm)
+
+    assert set(levels(jvm).values()) == {"ERROR"}
 
 
 def test_py4j_is_held_where_its_level_was_the_root_s(monkeypatch: pytest.MonkeyPatch) -> None:
