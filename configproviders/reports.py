@@ -68,8 +68,8 @@ def check(transformer: ConfigTransformer, plan: LookupPlan, providers: Providers
         name, location = use.reference.provider, use.location
         latency = _latency(seconds.get(location) if name in waiting else None)
         answer = answers.get(location)
-        outcome, ttl = _outcome(error, answer), _ttl(answer)
-        rows.append((use.reference.text, use.config_key, name, outcome, ttl, latency))
+        what, ttl = outcome(error, answer), _ttl(answer)
+        rows.append((use.reference.text, use.config_key, name, what, ttl, latency))
     notes = [_cost(name, plan, providers[name]) for name in sorted(waiting & _asked(plan))]
     return Report(outcomes, rows, notes=notes)
 
@@ -85,6 +85,16 @@ def policies(plan: LookupPlan, providers: Providers, *, online: bool) -> Report:
     several = len(found) + len(failures) > 1
     text = "\n".join(f"# {name}\n{found[name]}" if several else found[name] for name in found)
     return Report(_planned(plan.uses()), text=text, notes=notes, failures=failures)
+
+
+def outcome(error: ConfigException | None, answer: Answer | None) -> str:
+    """Say in one word what came of a reference: found, stale, missing, refused or failed."""
+    if error is None:
+        return "stale" if isinstance(answer, ConfigData) and answer.stale else "found"
+    if isinstance(error, LookupDenied):
+        return "refused"
+    missing = isinstance(error, UnknownProvider | PathNotFound | KeyNotFound)
+    return "missing" if missing else "failed"
 
 
 def _policy(
@@ -116,15 +126,6 @@ def _asked(plan: LookupPlan) -> set[str]:
 def _cost(name: str, plan: LookupPlan, provider: ConfigProvider) -> str:
     locations = sum(location.provider == name for location in plan.lookups)
     return f"{name}: {locations} locations in {provider.calls_made} calls"
-
-
-def _outcome(error: ConfigException | None, answer: Answer | None) -> str:
-    if error is None:
-        return "stale" if isinstance(answer, ConfigData) and answer.stale else "found"
-    if isinstance(error, LookupDenied):
-        return "refused"
-    missing = isinstance(error, UnknownProvider | PathNotFound | KeyNotFound)
-    return "missing" if missing else "failed"
 
 
 def _ttl(answer: Answer | None) -> str:

@@ -43,11 +43,22 @@ FLOORS = [
         "watch.shared",
     ],
     ["testing"],
+    ["usage"],
     ["spark._resolution", "spark.cleaning", "spark.loggers", "spark.redaction", "spark.routes"],
     ["spark.guard", "spark.connect", "spark.delivery", "spark.options", "spark.session", "spark"],
-    ["output", "reports"],  # edges
+    ["spark.executors.wire", "spark.executors.tls", "spark.executors.worker_exceptions"],
+    ["spark.executors.secret", "spark.executors.texts", "spark.executors.backend"],
+    ["spark.executors.client", "spark.executors.server", "spark.executors.driver"],
+    ["spark.executors"],
+    ["spark.authentication", "spark.file_systems", "spark.live_config", "spark.live_session"],
+    ["spark.live", "spark.streaming"],
+    ["reports"],
+    ["spark.reference_batches", "spark.references", "spark.columns", "spark.checks"],
+    ["spark.local_session", "spark.inventory"],
+    ["output"],  # edges
     ["cli.terminal", "cli.status_line", "cli.inputs", "cli.overwriting", "cli.on_change"],
-    ["cli.session", "cli.keeper", "cli.watch_command", "cli", "__main__"],
+    ["cli.session", "cli.keeper", "cli.watch_command", "cli.inventory_command"],
+    ["cli", "__main__"],
 ]
 ORDER = [module for floor in FLOORS for module in floor]
 PURE = {"os", "time", "threading", "logging", "pathlib"}
@@ -63,6 +74,8 @@ ONLY_HERE = {
     "urllib3": "providers.vault providers.aws",
     "boto3": "providers.aws providers.vault.auth",
     "botocore": "providers.aws providers.vault.auth",
+    "pyarrow": "spark",
+    "cryptography": "spark.executors.tls",
     "watchdog": "watch.file_events",
     "websockets": "providers.vault",
     "starlette": "",
