@@ -31,8 +31,8 @@ from .inputs import (
 from .overwriting import refuse_output_among
 from .terminal import print_bytes, say, show_table
 
-_WATCH = "watch"
-_WORDS_TO_COME = ("doctor", "help", "inventory", "lint", "scan")
+_WATCH, _INVENTORY = "watch", "inventory"
+_WORDS_TO_COME = ("doctor", "help", "lint", "scan")
 _EXAMPLES = """\
 examples:
   resolve-config job.properties                        print it with values for references
@@ -58,6 +58,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from .watch_command import watch  # Here, as only this word needs threads and a logger.
 
             return watch(own[1:], command)
+        if own[:1] == [_INVENTORY]:
+            from .inventory_command import inventory
+
+            return inventory(own[1:], command)
         return _resolve(own, command)
     except ConfigException as error:
         say(printable(str(error)))
@@ -75,11 +79,13 @@ def _complete() -> None:
     import argcomplete
 
     parser, words = _parser(), int(os.environ["_ARGCOMPLETE"])
-    if os.environ.get("COMP_LINE", "").split()[words : words + 1] == [_WATCH]:
+    word = os.environ.get("COMP_LINE", "").split()[words : words + 1]
+    if word in ([_WATCH], [_INVENTORY]):
+        from .inventory_command import inventory_parser
         from .watch_command import watch_parser
 
         os.environ["_ARGCOMPLETE"] = str(words + 1)  # So many words are not the parser's.
-        parser = watch_parser()
+        parser = watch_parser() if word == [_WATCH] else inventory_parser()
     argcomplete.autocomplete(parser)
 
 
@@ -105,7 +111,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = new_parser(
         "resolve-config",
         "resolve-config [options] INPUT [-- COMMAND ...]\n"
-        "       resolve-config watch [options] INPUT",
+        "       resolve-config watch [options] INPUT\n"
+        "       resolve-config inventory [options] CONFIG_DIR_OR_PARQUET",
         "Print a config with the values that its references, ${provider:path:key}, stand for.",
         _EXAMPLES,
     )
@@ -136,8 +143,8 @@ def _refuse_bad_usage(
     word, act = arguments.input, _is_report(arguments)
     if word in _WORDS_TO_COME:
         parser.error(f"{word!r} is not a command yet; a file of that name is written ./{word}")
-    if word == _WATCH:
-        parser.error("'watch' is a command and comes first; a file of that name is ./watch")
+    if word in {_WATCH, _INVENTORY}:
+        parser.error(f"{word!r} is a command and comes first; a file of that name is ./{word}")
     if command == []:
         parser.error("no command after --")
     if (command or act) and (arguments.output or arguments.format):
