@@ -10,8 +10,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from configproviders.spark.checks import check
-from configproviders.spark.references import affected_by, references
+from configproviders.spark import affected_by, check, references
 
 
 def main() -> None:

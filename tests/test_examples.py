@@ -64,6 +64,13 @@ def test_spark_s3a(moto: Moto, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+def test_inventory() -> None:
+    assert run("examples/inventory.py") == (
+        "2000 references\n200 configs use the secrets of team 3\nfound: 1600\nmissing: 400\n"
+    )
+
+
+@pytest.mark.spark
 def test_spark_jdbc() -> None:
     """What ``make demo`` runs."""
     secrets = properties.loads((EXAMPLES / "spark_jdbc" / "secrets.properties").read_text())

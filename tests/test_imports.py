@@ -6,7 +6,7 @@ import sys
 import pytest
 
 HEAVY = {"pyspark", "py4j", "hvac", "requests", "boto3", "botocore", "yaml", "watchdog"}
-HEAVY |= {"pytest", "pandas", "argcomplete", "websockets"}
+HEAVY |= {"pytest", "pandas", "pyarrow", "argcomplete", "websockets"}
 
 
 def modules_after(statement: str) -> set[str]:

@@ -26,12 +26,12 @@ def exit_code(error: ConfigException) -> int:
 
 def new_parser(prog: str, usage: str, description: str, epilog: str) -> argparse.ArgumentParser:
     """Return a parser with the options for the input and its references."""
-    parser = _Parser(
+    parser = Parser(
         prog=prog,
         usage=usage,
         description=description,
         epilog=epilog,
-        formatter_class=_formatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     add = parser.add_argument
@@ -93,10 +93,11 @@ def say_what_is_odd(result: ConfigTransformerResult[str]) -> None:
         say(f"stale values, since a backend failed: {printable(', '.join(stale))}")
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Shows what it refuses without control characters."""
 
     def error(self, message: str) -> NoReturn:
+        """Print *message* with the usage, and exit with 2."""
         super().error(printable(message))
 
 
@@ -106,7 +107,8 @@ def _file_name(text: str) -> str:
     return text
 
 
-def _formatter(prog: str) -> argparse.HelpFormatter:
+def formatter(prog: str) -> argparse.HelpFormatter:
+    """Return what lays out help, as wide as the terminal is."""
     # argparse makes one for each option, and imports shutil and all compressors to learn the width.
     try:
         width = os.get_terminal_size().columns

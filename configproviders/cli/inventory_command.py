@@ -17,7 +17,7 @@ from ..provider import ConfigProvider
 from ..reference import find_all
 from ..registry import SETTING, SHORT_NAMES
 from ..usage import leading_to, tracing_settings
-from .inputs import BAD_INPUT, DONE, _formatter, _Parser, open_sources
+from .inputs import BAD_INPUT, DONE, Parser, formatter, open_sources
 from .status_line import StatusLine
 from .terminal import print_bytes, say, show_table
 
@@ -78,12 +78,12 @@ def inventory(own: Sequence[str], command: list[str] | None) -> int:
 
 def inventory_parser() -> argparse.ArgumentParser:
     """Return the parser for what stands behind ``inventory``."""
-    parser = _Parser(
+    parser = Parser(
         prog="resolve-config inventory",
         usage="resolve-config inventory [options] CONFIG_DIR_OR_PARQUET",
         description="List the references of many configs, or who uses a place.",
         epilog=_EPILOG,
-        formatter_class=_formatter,
+        formatter_class=formatter,
         allow_abbrev=False,
     )
     add = parser.add_argument
@@ -188,7 +188,7 @@ def _config_files(top: str, unread: list[str]) -> Iterator[str]:
 def _rows_of_parquet(
     arguments: argparse.Namespace, providers: Mapping[str, ConfigProvider], progress: _Progress
 ) -> list[Row]:
-    from ..spark.inventory import read_inventory
+    from ..spark.bulk.inventory import read_inventory
 
     rows = read_inventory(
         arguments.input,

@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..data import Password as Password
+    from .bulk.checks import check as check
+    from .bulk.columns import resolve as resolve
+    from .bulk.references import affected_by as affected_by
+    from .bulk.references import references as references
     from .options import resolve_options as resolve_options
     from .routes import Route as Route
     from .routes import Way as Way
@@ -27,7 +31,11 @@ _MODULES = {
     "Password": "..data",
     "Route": ".routes",
     "Way": ".routes",
+    "affected_by": ".bulk.references",
+    "check": ".bulk.checks",
     "create_session": ".session",
+    "references": ".bulk.references",
+    "resolve": ".bulk.columns",
     "resolve_conf": ".session",
     "resolve_options": ".options",
     "route": ".routes",

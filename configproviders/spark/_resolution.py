@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from ..config_file import read_configs
 from ..provider import ConfigProvider
@@ -48,6 +49,22 @@ def as_text(configs: Mapping[str, object]) -> dict[str, str]:
     }
 
 
+@contextmanager
+def opened(
+    settings: Mapping[str, str], providers: Mapping[str, ConfigProvider] | None
+) -> Iterator[dict[str, ConfigProvider]]:
+    """Open the providers that *settings* declare; the live ones of *providers* win, and stay open.
+
+    If there are neither, they are ``file``, ``directory`` and ``env``.
+    """
+    live = dict(providers or {})
+    if live and not settings:
+        yield live
+        return
+    with open_providers(settings) as declared:
+        yield {**declared, **live}
+
+
 def resolve(
     entries: Mapping[str, str],
     settings: Mapping[str, str],
@@ -56,15 +73,12 @@ def resolve(
     strict: bool,
     submitted: Mapping[str, str] | None = None,
 ) -> ConfigTransformerResult[str]:
-    """Resolve *entries* with the providers that *settings* declare and the live ones given.
+    """Resolve *entries* with the providers that are :func:`opened`.
 
-    A live one wins over a declared one of its name. If there are neither, they are ``file``,
-    ``directory`` and ``env``. What is made here is closed here. Of *submitted*, entries that refer
-    to these providers alone are resolved too; others may mean something to Spark.
+    Of *submitted*, entries that refer to these providers alone are resolved too; others may mean
+    something to Spark.
     """
-    with open_providers(settings) as declared:
-        live = dict(providers or {})
-        known = {**declared, **live} if settings or not live else live
+    with opened(settings, providers) as known:
         ours = {
             key: text
             for key, text in (submitted or {}).items()

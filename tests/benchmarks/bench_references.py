@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
-from configproviders.spark.references import references
+from configproviders.spark import references
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -2,7 +2,7 @@
 
 ::
 
-    from configproviders.spark.references import affected_by, references
+    from configproviders.spark import affected_by, references
 
     entries = spark.read.parquet("configs")  # a row for each entry: id, key, value
     found = references(entries)
@@ -13,15 +13,13 @@ Configs that are JSON are a map after ``from_json(text, "map<string,string>")``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigException, ProviderUnavailable, there_is
-from ..provider import ConfigProvider
-from ..registry import open_providers
-from ..usage import leading_to, tracing_settings
-from ._resolution import Configs, read_entries
+from ...errors import ConfigException, ProviderUnavailable, there_is
+from ...provider import ConfigProvider
+from ...usage import leading_to, tracing_settings
+from .._resolution import Configs, opened, read_entries
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -104,22 +102,6 @@ def column_type(df: DataFrame, column: str) -> DataType:
     return df.schema[column].dataType
 
 
-@contextmanager
-def opened(
-    configs: Configs | None, providers: Mapping[str, ConfigProvider] | None
-) -> Iterator[dict[str, ConfigProvider]]:
-    """Open the providers that *configs* declares; those of *providers* win, and stay open.
-
-    If there are neither, they are ``file``, ``directory`` and ``env``.
-    """
-    settings, live = read_entries(configs)[0], dict(providers or {})
-    if live and not settings:
-        yield live
-        return
-    with open_providers(settings) as declared:
-        yield {**declared, **live}
-
-
 def _entries(df: DataFrame, column: str, identity: str, key: str) -> DataFrame:
     """Return *df* as entries: config, config_key, value."""
     from pyspark.sql import functions as f
@@ -148,7 +130,7 @@ def _found(entries: DataFrame) -> DataFrame:
     from pyspark.sql.types import IntegerType, StringType, StructType
 
     try:
-        from .reference_batches import COLUMNS, find_in_batches
+        from .batches import COLUMNS, find_in_batches
 
         schema = StructType(entries.schema.fields[:2])
         for name in COLUMNS[2:]:

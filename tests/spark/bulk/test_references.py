@@ -8,25 +8,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from configproviders import ConfigData, ConfigException, UnresolvedError, reference
+from configproviders import ConfigData, ConfigException, UnresolvedError
 from configproviders.errors import LookupDenied, ProviderUnavailable
-from configproviders.spark.checks import check
-from configproviders.spark.columns import resolve_column
+from configproviders.spark import affected_by, check, references, resolve
+from configproviders.spark.bulk.inventory import read_inventory
 from configproviders.spark.executors import DriverSecrets
-from configproviders.spark.inventory import read_inventory
-from configproviders.spark.reference_batches import find_in_batches
-from configproviders.spark.references import affected_by, references
 from configproviders.testing import CANARY, StaticConfigProvider
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-PARTS = ["${", "$<", "}", ">", ":", "$", "{", "a", "ä", "💣", "\n"]
 VAULT = {"config.providers": "vault", "config.providers.vault.class": "vault"}
 
 
@@ -64,24 +57,6 @@ def entries(spark: SparkSession, *rows: tuple[str, str, str | None]) -> DataFram
 
 def rows(df: DataFrame) -> list[tuple[Any, ...]]:
     return sorted(tuple(row) for row in df.collect())
-
-
-@given(st.lists(st.lists(st.sampled_from(PARTS)).map("".join)))
-def test_by_columns_the_same_is_found_as_by_the_grammar(texts: list[str]) -> None:
-    places = [str(number) for number in range(len(texts))]
-    columns = [pa.array(column, pa.string()) for column in (places, places, texts)]
-    batch = pa.RecordBatch.from_arrays(columns, names=["config", "config_key", "value"])
-
-    found = [row for part in find_in_batches(iter([batch])) for row in part.to_pylist()]
-
-    expected = [
-        (place, place, each.provider, each.path, each.key, each.start, each.text)
-        for place, text in zip(places, texts, strict=True)
-        for each in reference.find(text)
-    ]
-    ends = [row.pop("end") - row["start"] == len(row["text"]) for row in found]
-    assert sorted(tuple(row.values()) for row in found) == sorted(expected)
-    assert all(ends)
 
 
 @pytest.mark.spark
@@ -241,7 +216,7 @@ def test_a_column_is_resolved_with_each_place_asked_once(spark: SparkSession) ->
     )
 
     with DriverSecrets(spark, providers={"p": provider}) as secrets:
-        resolved = resolve_column(df.repartition(4), secrets)
+        resolved = resolve(df.repartition(4), secrets)
         seen = [row.value for row in resolved.orderBy("id", "key").collect()]
         plan = resolved._jdf.queryExecution().toString()
 
@@ -255,9 +230,9 @@ def test_a_column_to_resolve_is_text_and_may_have_any_name(spark: SparkSession) 
     df = spark.createDataFrame([("${p:db:user}", 1)], "id string, number int")
 
     with DriverSecrets(spark, providers={"p": Counted({"db": {"user": "u"}})}) as secrets:
-        seen = [tuple(row) for row in resolve_column(df, secrets, "id").collect()]
+        seen = [tuple(row) for row in resolve(df, secrets, "id").collect()]
         with pytest.raises(ConfigException, match="column 'number' is not text"):
-            resolve_column(df, secrets, "number")
+            resolve(df, secrets, "number")
 
     assert seen == [("u", 1)]
 
@@ -275,11 +250,11 @@ def test_references_without_a_value_are_named_at_once_or_left_as_typed(
 
     with DriverSecrets(spark, providers={"p": provider}) as secrets:
         with pytest.raises(UnresolvedError) as raised:
-            resolve_column(df, secrets)
-        lenient = resolve_column(df, secrets, strict=False)
+            resolve(df, secrets)
+        lenient = resolve(df, secrets, strict=False)
         seen = [row.value for row in lenient.orderBy("id").collect()]
         with pytest.raises(UnresolvedError, match="the policy refuses"):
-            resolve_column(entries(spark, ("", "", "${p:refused:x}")), secrets, strict=False)
+            resolve(entries(spark, ("", "", "${p:refused:x}")), secrets, strict=False)
 
     assert str(raised.value).startswith("20 references cannot be resolved:\n  value: ${p:db:no00}")
     assert raised.value.__notes__ == ["and 10 more"]

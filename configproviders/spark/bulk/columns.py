@@ -7,20 +7,20 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..errors import ConfigException, UnresolvedError
-from ..reference import find_all, substitute
+from ...errors import ConfigException, UnresolvedError
+from ...reference import find_all, substitute
 from .references import column_type, distinct_texts, references
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-    from .executors import BackendSecrets, DriverSecrets, Secret
+    from ..executors import BackendSecrets, DriverSecrets, Secret
 
 _NAMED = 20  # Who wants them all asks `check`.
 
 
-def resolve_column(
+def resolve(
     df: DataFrame,
     secrets: DriverSecrets | BackendSecrets,
     column: str = "value",

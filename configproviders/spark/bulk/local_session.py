@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import ProviderUnavailable
+from ...errors import ProviderUnavailable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

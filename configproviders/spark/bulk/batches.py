@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..reference import find
+from ...reference import find
 
 OPENERS = ("${", "$<")
 COLUMNS = ("config", "config_key", "provider", "path", "key", "start", "end", "text")

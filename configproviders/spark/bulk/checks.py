@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from ..data import ConfigData
-from ..provider import ConfigProvider
-from ..reports import outcome
-from ..transformer import ConfigTransformer, explain
-from ._resolution import Configs
-from .references import distinct_texts, joined, opened
+from ...data import ConfigData
+from ...provider import ConfigProvider
+from ...reports import outcome
+from ...transformer import ConfigTransformer, explain
+from .._resolution import Configs, opened, read_entries
+from .references import distinct_texts, joined
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,7 +36,7 @@ def check(
     the machine of the driver.
     """
     texts = distinct_texts(found)
-    with opened(configs, providers) as known:
+    with opened(read_entries(configs)[0], providers) as known:
         rows = list(_outcomes(texts, ConfigTransformer(known)))
     return joined(found, rows, _SCHEMA)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ..errors import ConfigException, shorten
-from ..provider import ConfigProvider
+from ...errors import ConfigException, shorten
+from ...provider import ConfigProvider
 from .local_session import local_session, watched
 from .references import affected_by, references
 
