@@ -143,5 +143,11 @@ class SecretText(str):
     def __repr__(self) -> str:
         return Password.HIDDEN
 
+    def __copy__(self) -> SecretText:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> SecretText:
+        return self
+
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(_NOT_PICKLED)

@@ -27,15 +27,17 @@ class KnownValues:
         """Know nothing yet."""
         self._lock = threading.Lock()
         self._values: frozenset[str] = frozenset()
-        self._pattern: re.Pattern[str] | None = None
+        self._forms: tuple[str, ...] = ()
 
     def add(self, values: Iterable[str]) -> None:
         """Know *values* too; an empty one is passed over."""
         with self._lock:
             more = {value for value in values if value} - self._values
             if more:
+                forms = {form for value in more if len(value) >= _LEAST for form in _forms(value)}
+                # The longest first: one value may begin with another.
+                self._forms = tuple(sorted(forms.union(self._forms), key=len, reverse=True))
                 self._values |= more
-                self._pattern = None
 
     def clean(self, text: str) -> str:
         """Return *text* with :data:`REDACTED` in the place of each value that stands in it.
@@ -44,26 +46,24 @@ class KnownValues:
         """
         if text in self._values:
             return REDACTED
-        pattern = self._pattern or self._compiled()
-        return pattern.sub(REDACTED, text) if pattern.pattern else text
-
-    def _compiled(self) -> re.Pattern[str]:
-        with self._lock:
-            if self._pattern is None:
-                long = (value for value in self._values if len(value) >= _LEAST)
-                forms = {form for value in long for form in _forms(value)}
-                # The longest first: one value may begin with another.
-                ordered = sorted(forms, key=lambda form: (-len(form), form))
-                self._pattern = re.compile("|".join(map(re.escape, ordered)))
-            return self._pattern
+        for form in self._forms:  # Much faster than one pattern of all.
+            text = text.replace(form, REDACTED)
+        return text
 
 
 def _forms(value: str) -> Iterator[str]:
     yield value
-    yield quote(value, safe="", errors="replace")
-    yield quote(value, errors="replace")
-    yield quote_plus(value, errors="replace")
-    yield json.dumps(value)[1:-1]
-    yield json.dumps(value, ensure_ascii=False)[1:-1]
+    yield value.replace("'", "''")  # SQL's.
+    for in_url in (
+        quote(value, safe="", errors="replace"),
+        quote(value, errors="replace"),
+        quote_plus(value, errors="replace"),
+    ):
+        yield in_url
+        yield re.sub("%..", lambda found: found[0].lower(), in_url)
+    for in_json in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
+        yield in_json
+        yield in_json.replace("/", "\\/")
+        yield re.sub(r"(?<=\\u)....", lambda found: found[0].upper(), in_json)
     yield html.escape(value)
     yield repr(value)[1:-1]

@@ -96,7 +96,7 @@ def main() -> None:
                 time.sleep(1)  # The file is behind the database: the batch is refused meanwhile.
                 put(secret, f"password={password}\n")
             query.processAllAvailable()
-            print(f"batch {number}: {logins.count(number)} logins")
+            print(f"batch {number}, tries: {logins.count(number)}")
         query.stop()
         read = spark.read.format("jdbc").options(**options())
         tables = [read.option("dbtable", f"batch_{batch}").load() for batch in set(logins)]

@@ -64,6 +64,16 @@ def test_spark_s3a(moto: Moto, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+def test_spark_executors() -> None:
+    assert run("examples/spark_executors.py") == (
+        "a handle, printed: Secret('${file:/db.properties:password}')\n"
+        "what is pickled holds the password: False\n"
+        "tasks that logged in: 4\n"
+        "tasks that logged in: 4\n"
+    )
+
+
+@pytest.mark.spark
 def test_inventory() -> None:
     assert run("examples/inventory.py") == (
         "2000 references\n200 configs use the secrets of team 3\nfound: 1600\nmissing: 400\n"

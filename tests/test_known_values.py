@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import threading
 from urllib.parse import quote, quote_plus
 
@@ -27,7 +28,11 @@ def known(*values: str) -> KnownValues:
         quote_plus(VALUE),
         json.dumps(VALUE)[1:-1],
         json.dumps(VALUE, ensure_ascii=False)[1:-1],
+        json.dumps(VALUE)[1:-1].replace("/", "\\/"),
+        json.dumps(VALUE)[1:-1].replace("00e4", "00E4"),
+        re.sub("%..", lambda found: found[0].lower(), quote(VALUE)),
         html.escape(VALUE),
+        VALUE.replace("'", "''"),
         repr(VALUE)[1:-1],
     ],
 )

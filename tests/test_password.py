@@ -45,6 +45,7 @@ def test_a_secret_text_is_text_but_for_its_repr() -> None:
     assert json.dumps([text]) == f'["{CANARY}"]'
     assert str(text) == CANARY
     assert repr({"password": text}) == "{'password': [hidden]}"
+    assert repr(copy.deepcopy([copy.copy(text)])) == "[[hidden]]"
 
 
 def test_a_traceback_with_locals_shows_neither() -> None:

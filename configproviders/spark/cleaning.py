@@ -1,16 +1,8 @@
-"""What Spark says of its failures, without the values that went through here.
-
-A driver that is refused may quote the URL it was given, a parser the statement, a Python worker the
-traceback of a function. PySpark asks the JVM for such text only when somebody wants to read it, so
-it is cleaned there: in the methods that return it, of its exceptions and of Py4J's. They are
-wrapped once for the process, by :func:`install`.
-"""
+"""Values that went through here, kept out of what is said: text and exceptions are cleaned."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..data import ConfigData
@@ -18,22 +10,6 @@ from ..known_values import KnownValues
 from ..transformer import ConfigTransformerResult
 
 _known = KnownValues()
-_TEXT = ("__str__", "getMessage", "getMessageParameters")
-_CONTEXT = ("fragment", "callSite", "summary")
-_CAPTURED = "pyspark.errors.exceptions.captured"
-# Which methods of which classes return text that the JVM, a worker or a server wrote.
-_SAYING = {
-    "pyspark.errors.exceptions.base:PySparkException": _TEXT,
-    f"{_CAPTURED}:CapturedException": _TEXT,
-    f"{_CAPTURED}:PythonException": ("__str__",),
-    f"{_CAPTURED}:SQLQueryContext": _CONTEXT,
-    f"{_CAPTURED}:DataFrameQueryContext": _CONTEXT,
-    "py4j.protocol:Py4JError": ("__str__",),
-    "py4j.protocol:Py4JJavaError": ("__str__",),
-}
-_SAYING_IN_CONNECT = {
-    "pyspark.errors.exceptions.connect:SparkConnectGrpcException": ("getMessage", "getStackTrace"),
-}
 
 
 def remember(values: Iterable[str]) -> None:
@@ -54,6 +30,17 @@ def clean(text: str) -> str:
     return _known.clean(text)
 
 
+def cleaned(said: Any) -> Any:
+    """Return *said*, text or a structure with text in it, without the values that are known."""
+    if isinstance(said, str):
+        return clean(said)
+    if isinstance(said, dict):
+        return {name: cleaned(text) for name, text in said.items()}
+    if isinstance(said, list | tuple):
+        return type(said)(map(cleaned, said)) if type(said) in {list, tuple} else said
+    return said
+
+
 def cleaned_error(error: BaseException) -> BaseException:
     """Return *error*, its causes and contexts included, without the values that are known.
 
@@ -62,7 +49,7 @@ def cleaned_error(error: BaseException) -> BaseException:
     """
     chain = list(_chain(error))
     for each in chain:
-        each.args = tuple(_cleaned(argument) for argument in each.args)
+        each.args = cleaned(each.args)
         if notes := getattr(each, "__notes__", None):
             each.__notes__ = [clean(note) for note in notes]
     instead = {id(each): _in_place_of(each) for each in chain if _shows(each)}
@@ -74,52 +61,6 @@ def cleaned_error(error: BaseException) -> BaseException:
     return instead.get(id(error), error)
 
 
-def install(*, connect: bool = False) -> None:
-    """Clean what the exceptions of PySpark and Py4J say, those of Spark Connect with *connect*."""
-    for target, methods in (_SAYING_IN_CONNECT if connect else _SAYING).items():
-        module, name = target.split(":")
-        class_ = getattr(import_module(module), name)
-        for method in methods:
-            _wrap(class_, method, _saying)
-    if not connect:
-        _wrap(import_module(_CAPTURED).CapturedException, "__init__", _keeping)
-
-
-def _wrap(class_: Any, method: str, wrapped: Callable[[Any], Any]) -> None:
-    original = getattr(class_, method)
-    if not hasattr(original, "cleans"):
-        replaced = wrapped(original)
-        replaced.cleans = True
-        setattr(class_, method, replaced)
-
-
-def _saying(original: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(original)
-    def method(self: Any, *arguments: Any) -> Any:
-        return _cleaned(original(self, *arguments))
-
-    return method
-
-
-def _keeping(original: Callable[..., None]) -> Callable[..., None]:
-    """Have an exception keep clean text too, which debuggers and reporters show."""
-
-    @functools.wraps(original)
-    def method(self: Any, *arguments: Any, **keywords: Any) -> None:
-        original(self, *arguments, **keywords)
-        self._desc, self._stackTrace = clean(self._desc), clean(self._stackTrace)
-
-    return method
-
-
-def _cleaned(said: Any) -> Any:
-    if isinstance(said, str):
-        return clean(said)
-    if isinstance(said, dict):
-        return {name: _cleaned(text) for name, text in said.items()}
-    return said
-
-
 def _chain(error: BaseException) -> Iterator[BaseException]:
     waiting, seen = [error], set[int]()
     while waiting:
@@ -127,7 +68,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         if id(each) not in seen:
             seen.add(id(each))
             yield each
-            links = (each.__cause__, each.__context__)
+            links = (each.__cause__, each.__context__, *getattr(each, "exceptions", ()))
             waiting += [linked for linked in links if linked is not None]
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UnsupportedOperation
 from ..reference import find_all
-from . import cleaning, loggers, redaction
+from . import exceptions, loggers, redaction
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,8 +42,11 @@ def start(builder: SparkSession.Builder, entries: Mapping[str, str]) -> SparkSes
     for key, value in entries.items():
         fresh.config(key, value)
     session = fresh.getOrCreate()
-    cleaning.install(connect=True)
-    _cover(session, redaction.known_options())
+    exceptions.install(connect=True)
+    keys = redaction.known_options()
+    if keys:
+        _refuse_clear_text(session)
+    _cover(session, keys)
     return session
 
 
@@ -65,13 +68,18 @@ def cover_options(keys: Collection[str]) -> None:
     session = redaction.active_session(remote=True)
     if session is None:
         return
+    exceptions.install(connect=True)
+    _refuse_clear_text(session)
+    _cover(session, keys)
+
+
+def _refuse_clear_text(session: SparkSession) -> None:
     channel: Any = session.client._builder
     if not (channel.secure or _is_loopback(channel.host)):
         raise UnsupportedOperation(
             f"the Spark Connect server {channel.host!r} is reached without TLS, where others can"
             " read the options; add ;use_ssl=true to its URL"
         )
-    _cover(session, keys)
 
 
 def _cover(session: SparkSession, keys: Collection[str]) -> None:
@@ -83,10 +91,10 @@ def _cover(session: SparkSession, keys: Collection[str]) -> None:
 
 def _shapes(name: str) -> tuple[str, str]:
     """Return what finds an option in the text of a plan as it is sent, and in one for people."""
-    value = r'"(?:[^"\\]|\\.)*"'
+    value = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'  # Possessive: else Java's stack is too small for a key.
     return (
         rf'(?is:key: "[^"]*(?:{name})[^"]*"\s+value: {value})',
-        rf'(?is:(?:{name})\s*\W{{1,4}}[^\s,)}}&"]+)',
+        rf"(?i:(?:{name})\s*\W{{1,4}}[^,)\]}}&\n]*(?:,(?!\s?[\w.-]+=)[^,)\]}}&\n]*)*)",
     )
 
 

@@ -12,14 +12,17 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+import re
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ..data import SecretText
 from ..errors import ConfigException
 from ..known_values import REDACTED
 from ..transformer import ConfigTransformerResult
-from . import cleaning, guard, loggers, redaction
+from . import cleaning, exceptions, guard, loggers, redaction
 from .routes import Route, Way, route
 
 if TYPE_CHECKING:
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger(__name__)
 _HADOOP = "spark.hadoop."
-_SHORT = 3  # A value so short stands in any text by chance.
+# Two threads at once would each start a context, and one would get that of the other.
+_one_at_a_time = threading.RLock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,83 +40,49 @@ class Parts:
     """A resolved config in the parts that travel apart; ``repr`` shows no value.
 
     ``plain`` are the entries that hold no secret, and what is needed at the launch of a JVM.
-    ``secrets`` are the others, ``routes`` says how each of them goes.
+    ``secrets`` are the others, ``routes`` says how each key with a reference goes.
     """
 
     plain: Mapping[str, str] = field(repr=False)
-    secrets: Mapping[str, str] = field(repr=False)
+    secrets: Mapping[str, SecretText] = field(repr=False)
     routes: Mapping[str, Route]
 
     @classmethod
     def of(
         cls,
         result: ConfigTransformerResult[str],
-        master: str | None,
+        configs: Mapping[str, str],
         allow_leaks: Collection[str] = (),
         *,
         before_context: bool = False,
     ) -> Parts:
-        """Part *result*; raise :class:`ConfigException` for what must not be handed on.
+        """Part *result*, for a context with *configs* too.
 
         With *before_context*, nothing can be done when the context runs: all goes in ``SparkConf``.
+        Raises :class:`ConfigException` for what must not be handed on.
         """
         cleaning.remember_result(result)
         keys = result.plan.references
-        configs = {"spark.master": master or "", **_without(result.data, keys)}
-        routes = {key: route(key, configs) for key in keys}
-        if before_context:
-            late = (Way.HADOOP, Way.RUNTIME)
-            routes = {
-                key: replace(each, way=Way.SPARK_CONF) if each.way in late else each
-                for key, each in routes.items()
-            }
+        others = {key: text for key, text in result.data.items() if key not in keys}
+        known = {**configs, **others}
+        routes = {key: route(key, known, before_context=before_context) for key in keys}
         guard.refuse_options(routes)
         guard.refuse_shown(routes, allow_leaks)
-        launch = {key for key, each in routes.items() if each.way is Way.LAUNCH}
-        secrets = {key: result.data[key] for key in keys if key not in launch}
-        guard.refuse_expansion(secrets, guard.expanded_confs(_only(routes, secrets)))
-        return cls(_without(result.data, secrets), secrets, _only(routes, secrets))
+        launched = {key for key, each in routes.items() if each.way is Way.LAUNCH}
+        secrets = {key: SecretText(result.data[key]) for key in keys if key not in launched}
+        guard.refuse_unusual(secrets)
+        guard.refuse_expansion(secrets, guard.expanded_confs(secrets))
+        plain = {key: text for key, text in result.data.items() if key not in secrets}
+        return cls(plain, secrets, routes)
 
-    def by(self, *ways: Way) -> dict[str, str]:
-        """Return the secrets that go one of these *ways*."""
-        return {key: text for key, text in self.secrets.items() if self.routes[key].way in ways}
+    def by(self, way: Way) -> dict[str, SecretText]:
+        """Return the secrets that go this *way*."""
+        return {key: text for key, text in self.secrets.items() if self.routes[key].way is way}
 
-
-def submitted_conf() -> dict[str, str]:
-    """Return the entries that the JVM was started with, if it was not started here: by submit."""
-    from pyspark import SparkConf, SparkContext
-
-    if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
-        return {}
-    loggers.hold_python()
-    SparkContext._ensure_initialized()
-    return dict(SparkConf().getAll())
-
-
-def conf_in_jvm(parts: Parts) -> SparkConf:
-    """Return a conf inside the JVM, which is started if none runs, with what may stand there."""
-    from pyspark import SparkConf, SparkContext
-
-    loggers.hold_python()
-    submitted = submitted_conf()
-    birth = SparkConf(loadDefaults=False)
-    birth.setAll(list(parts.plain.items()))
-    SparkContext._ensure_initialized(conf=birth)
-    jvm: Any = SparkContext._jvm
-    _hold(jvm)
-    if submitted:
-        launch = (key for key in parts.plain if route(key).way is Way.LAUNCH)
-        _name_what_is_ignored(key for key in launch if submitted.get(key) != parts.plain[key])
-    conf = SparkConf()
-    conf.setAll(list(parts.plain.items()))
-    conf.setAll(list(parts.by(Way.SPARK_CONF).items()))
-    conf.setAll([(key, "") for key in parts.by(Way.RUNTIME)])
-    jconf: Any = conf._jconf
-    for key in parts.by(Way.HADOOP):
-        jconf.remove(key)  # The reference, if it was submitted.
-    redaction.add_keys(conf, parts.secrets, jvm)
-    _refuse_registered(parts.secrets, jvm)
-    return conf
+    @property
+    def launched(self) -> list[str]:
+        """The keys with a reference that are allowed to be seen where a JVM is launched."""
+        return [key for key, each in self.routes.items() if each.way is Way.LAUNCH]
 
 
 def deliver(
@@ -126,13 +96,35 @@ def deliver(
     A context that runs is taken as it is; see :func:`configproviders.spark.create_session`.
     Raises :class:`ConfigException`.
     """
-    from pyspark import SparkContext
-
-    running = SparkContext._active_spark_context
-    master = result.data.get("spark.master") or submitted_conf().get("spark.master")
-    parts = Parts.of(result, running.master if running else master, allow_leaks)
     fresh = type(builder)()
-    return _start(parts, fresh) if running is None else _into(running, parts, fresh)
+    with _one_at_a_time:
+        running = _running_context()
+        if running is None:
+            return _start(result, allow_leaks, fresh)
+        parts = Parts.of(result, dict(running._conf.getAll()), allow_leaks)
+        return _into(running, parts, fresh)
+
+
+def resolved_conf(
+    result: ConfigTransformerResult[str], *, allow_leaks: Collection[str] = ()
+) -> SparkConf:
+    """Return a conf inside the JVM, which is started if none runs, with all of *result*.
+
+    Raises :class:`ConfigException`.
+    """
+    with _one_at_a_time:
+        return _conf_in_jvm(result, allow_leaks, before_context=True)[0]
+
+
+def submitted_conf() -> dict[str, str]:
+    """Return the entries of the JVM, if one runs already: those of ``spark-submit``, mostly."""
+    from pyspark import SparkConf, SparkContext
+
+    if SparkContext._gateway is None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        return {}
+    loggers.hold_python()
+    SparkContext._ensure_initialized()
+    return dict(SparkConf().getAll())
 
 
 def set_hadoop(context: SparkContext, secrets: Mapping[str, str]) -> None:
@@ -143,10 +135,62 @@ def set_hadoop(context: SparkContext, secrets: Mapping[str, str]) -> None:
         hadoop.set(key.removeprefix(_HADOOP), text)
 
 
-def _start(parts: Parts, builder: SparkSession.Builder) -> SparkSession:
+def _running_context() -> SparkContext | None:
+    """Return the context that runs; one that its JVM has stopped by itself is stopped here too."""
     from pyspark import SparkContext
 
-    conf = conf_in_jvm(parts)
+    context = SparkContext._active_spark_context
+    java: Any = context._jsc if context else None
+    if context is not None and java.sc().isStopped():
+        context.stop()
+        return None
+    return context
+
+
+def _conf_in_jvm(
+    result: ConfigTransformerResult[str], allow_leaks: Collection[str], *, before_context: bool
+) -> tuple[SparkConf, Parts]:
+    """Return a conf in the JVM with what may stand there before the context starts, and the rest.
+
+    What may not stand there is refused before the JVM is started, as far as *result* says it, and
+    then by what Spark's own files say.
+    """
+    from pyspark import SparkConf, SparkContext
+
+    submitted = submitted_conf()
+    parts = Parts.of(result, submitted, allow_leaks, before_context=before_context)
+    birth = SparkConf(loadDefaults=False)
+    birth.setAll(list(parts.plain.items()))
+    loggers.hold_python()
+    SparkContext._ensure_initialized(conf=birth)
+    jvm: Any = SparkContext._jvm
+    _hold(jvm)
+    if submitted:
+        launch = (key for key in parts.plain if route(key).way is Way.LAUNCH)
+        _name_what_is_ignored(key for key in launch if submitted.get(key) != parts.plain[key])
+    conf = SparkConf()
+    defaults = dict(conf.getAll())
+    parts = Parts.of(result, defaults, allow_leaks, before_context=before_context)
+    conf.setAll(list(parts.plain.items()))
+    conf.setAll(list(parts.by(Way.SPARK_CONF).items()))
+    conf.setAll([(key, "") for key in parts.by(Way.RUNTIME)])
+    jconf: Any = conf._jconf
+    for key in parts.by(Way.HADOOP):
+        jconf.remove(key)  # The reference, if it was submitted.
+    guard.log_shown(parts.routes)
+    redaction.add_keys(conf, parts.routes, jvm)
+    _refuse_registered(parts.secrets, jvm)
+    return conf, parts
+
+
+def _start(
+    result: ConfigTransformerResult[str],
+    allow_leaks: Collection[str],
+    builder: SparkSession.Builder,
+) -> SparkSession:
+    from pyspark import SparkContext
+
+    conf, parts = _conf_in_jvm(result, allow_leaks, before_context=False)
     context: SparkContext | None = None
     try:
         context = SparkContext.getOrCreate(conf)
@@ -165,42 +209,49 @@ def _start(parts: Parts, builder: SparkSession.Builder) -> SparkSession:
 
 def _into(context: SparkContext, parts: Parts, builder: SparkSession.Builder) -> SparkSession:
     """Return the session of *context* with what it can still take, or set nothing and raise."""
-    from pyspark.sql import SparkSession
-
-    jvm, there = context._jvm, dict(context._conf.getAll())
-    active = SparkSession.getActiveSession()
-    runtime = {key: active.conf.get(key, "") for key in parts.by(Way.RUNTIME)} if active else {}
-    pattern = there.get(redaction.REGEX) or redaction.default(redaction.REGEX, jvm)
-    hadoop = parts.by(Way.HADOOP)
-    new = [key for key in hadoop if not redaction.covers(pattern, key, jvm)]
-    others = ((key, text) for key, text in parts.secrets.items() if key not in hadoop)
-    new += [key for key, text in others if text not in (there.get(key), runtime.get(key))]
-    if new:
+    jvm: Any = context._jvm
+    if new := sorted(_not_there(context, parts)):
         raise ConfigException(
-            f"{', '.join(sorted(new))}: a SparkContext is running that takes no secrets any more,"
-            " or would show them; stop it first, or hand them to readers and writers with"
-            " resolve_options"
+            f"{', '.join(new)}: a SparkContext is running that takes no secrets any more, or would"
+            " show them; stop it first, or hand them to readers and writers with resolve_options"
         )
+    guard.log_shown(parts.routes)
     _hold(jvm)
-    set_hadoop(context, hadoop)
-    for key, value in parts.plain.items():
-        if key != redaction.REGEX:  # A session's own would take the place of ours.
-            builder.config(key, value)
+    set_hadoop(context, parts.by(Way.HADOOP))
+    there = dict(context._conf.getAll())
+    others = {key: text for key, text in parts.plain.items() if key not in parts.launched}
+    for key, text in others.items():
+        if key not in {redaction.REGEX, redaction.OPTIONS_REGEX}:  # They would replace ours.
+            builder.config(key, text)
     session = builder.getOrCreate()
-    redaction.add_options(())
-    other = (key for key, value in parts.plain.items() if there.get(key) != value)
-    _name_what_is_ignored(key for key in other if _is_static(key, session))
+    redaction.extend_options(session, others.get(redaction.OPTIONS_REGEX, ""))
+    changed = (key for key, text in others.items() if there.get(key) != text)
+    _name_what_is_ignored(key for key in changed if _is_static(key, jvm, session))
     return session
+
+
+def _not_there(context: SparkContext, parts: Parts) -> Iterator[str]:
+    """Yield the keys whose secrets *context* would show, or does not have and takes no more."""
+    jvm, there = context._jvm, context._conf
+    pattern = there.get(redaction.REGEX, None) or redaction.default(redaction.REGEX, jvm)
+    session = redaction.active_session(remote=False)
+    for key, text in parts.secrets.items():
+        if parts.routes[key].way is Way.HADOOP:
+            if not redaction.covers(pattern, key, jvm):
+                yield key
+        elif there.get(key, None) != text and (
+            session is None or session.conf.get(key, None) != text
+        ):
+            yield key
 
 
 def _hold(jvm: Any) -> None:
     loggers.hold_python()
     loggers.hold_jvm(jvm)
-    cleaning.install()
+    exceptions.install()
 
 
-def _is_static(key: str, session: SparkSession) -> bool:
-    jvm: Any = session.sparkContext._jvm
+def _is_static(key: str, jvm: Any, session: SparkSession) -> bool:
     known = jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(key) is not None
     return known and not session.conf.isModifiable(key)
 
@@ -218,19 +269,10 @@ def _refuse_registered(secrets: Mapping[str, str], jvm: Any) -> None:
 
 
 def _refuse_to_quote(error: Exception, secrets: Mapping[str, str]) -> None:
-    """Raise an error of ours in the place of one that quotes a value."""
-    text = str(error)
-    short = [key for key, value in secrets.items() if len(value) > _SHORT and value in text]
-    if short or REDACTED in text:
-        named = short or [key for key in secrets if key in text] or secrets
-        raise ConfigException(
-            f"{', '.join(sorted(named))}: Spark does not take the value: {type(error).__name__}"
-        ) from None
-
-
-def _without(entries: Mapping[str, str], keys: Collection[str]) -> dict[str, str]:
-    return {key: text for key, text in entries.items() if key not in keys}
-
-
-def _only(routes: Mapping[str, Route], keys: Collection[str]) -> dict[str, Route]:
-    return {key: each for key, each in routes.items() if key in keys}
+    """Raise an error of ours in the place of one that quotes a value, with what it says else."""
+    text = str(error)  # Cleaned already, but for values that are too short.
+    for value in secrets.values():
+        text = re.sub(rf"(?<!\w){re.escape(value)}(?!\w)", REDACTED, text) if value else text
+    if REDACTED in text:
+        first = text.partition("\n\tat ")[0]
+        raise ConfigException(f"Spark does not start: {first}") from None

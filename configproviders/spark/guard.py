@@ -26,20 +26,32 @@ def refuse_options(routes: Mapping[str, Route]) -> None:
 
 
 def refuse_shown(routes: Mapping[str, Route], allow_leaks: Collection[str]) -> None:
-    """Raise one :class:`ConfigException` for all secrets that would be shown; log those allowed."""
+    """Raise one :class:`ConfigException` for all secrets that would be shown, but those allowed."""
     if isinstance(allow_leaks, str):
         raise ConfigException(f"allow_leaks is a set of keys, not one text: {{{allow_leaks!r}}}")
-    shown = {key: each for key, each in routes.items() if each.is_refused}
-    if refused := [key for key in shown if key not in allow_leaks]:
-        lines = "".join(
-            f"\n  {key}: it would be seen in {shown[key].shown}; {shown[key].instead}"
-            for key in refused
-        )
+    lines = "".join(
+        f"\n  {key}: it would be seen in {each.shown}; {each.instead}"
+        for key, each in routes.items()
+        if each.is_refused and key not in allow_leaks
+    )
+    if lines:
         raise ConfigException(
             "no reference may stand there, unless allow_leaks names the key:" + lines
         )
-    for key, each in shown.items():
-        _logger.warning("%s: a secret is seen in %s, as allow_leaks allows", key, each.shown)
+
+
+def log_shown(routes: Mapping[str, Route]) -> None:
+    """Log each secret that is shown because it is allowed to."""
+    for key, each in routes.items():
+        if each.is_refused:
+            _logger.warning("%s: a secret is seen in %s, as allow_leaks allows", key, each.shown)
+
+
+def refuse_unusual(secrets: Mapping[str, str]) -> None:
+    """Raise :class:`ConfigException` for values that no JVM takes."""
+    for key, text in secrets.items():
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise ConfigException(f"{key}: the value holds half a surrogate pair, and is no text")
 
 
 def refuse_expansion(secrets: Mapping[str, str], keys: Iterable[str]) -> None:
@@ -58,10 +70,6 @@ def expanded_options(options: Iterable[str]) -> list[str]:
     return [key for key in options if key.startswith(_HADOOP_OPTIONS)]
 
 
-def expanded_confs(routes: Mapping[str, Route]) -> list[str]:
-    """Return the keys that go to Hadoop's configuration, which expands all that it holds."""
-    return [
-        key
-        for key, each in routes.items()
-        if each.way is Way.HADOOP or key.startswith("spark.hadoop.")
-    ]
+def expanded_confs(keys: Iterable[str]) -> list[str]:
+    """Return those of *keys* that go to Hadoop's configuration, which expands all that it holds."""
+    return [key for key in keys if key.startswith("spark.hadoop.")]

@@ -19,11 +19,10 @@ from ..errors import ConfigException
 from ..plan import Location
 from ..provider import ConfigProvider
 from ..reference import find
-from ..registry import open_providers
 from ..transformer import ConfigTransformer
 from ..watch import Watcher
 from . import connect, delivery
-from ._resolution import Configs, as_text, read_entries, split_submitted
+from ._resolution import Configs, as_text, opened, read_entries, split_submitted
 from .live_config import LiveConfig
 from .live_session import LiveSession
 from .options import delivered_options
@@ -107,14 +106,11 @@ class LiveConfigs:
         self._lock = threading.Lock()
         self._renewing = threading.Lock()
         self._configs: dict[frozenset[tuple[str, str]], LiveConfig] = {}
-        with ExitStack() as opened:
-            live = dict(providers or {})
-            if settings or not live:
-                live = {**opened.enter_context(open_providers(settings)), **live}
-            self._providers = live
-            self._transformer = ConfigTransformer(live)
-            self._watcher = opened.enter_context(watcher(live))
-            self._opened = opened.pop_all()
+        with ExitStack() as stack:
+            self._providers = stack.enter_context(opened(settings, providers))
+            self._transformer = ConfigTransformer(self._providers)
+            self._watcher = stack.enter_context(watcher(self._providers))
+            self._opened = stack.pop_all()
 
     @property
     def revision(self) -> int:

@@ -16,15 +16,16 @@ MOST = {
 }
 """The most that each may say, under ``org.apache.spark.``; at the next level it prints values."""
 
-_PYTHON = ("py4j", "pyspark.sql.connect.client")
+_PY4J = ("py4j.java_gateway", "py4j.clientserver")
 
 
 def hold_python() -> None:
-    """Keep the loggers of Python that print what is sent to Spark at INFO or above."""
-    for name in _PYTHON:
-        logger = logging.getLogger(name)
-        if logger.level < logging.INFO:  # Unset counts too: the root's may be lowered later.
-            logger.setLevel(max(logging.INFO, logger.getEffectiveLevel()))
+    """Keep Py4J from logging what it sends to the JVM, which it does below INFO.
+
+    They get a filter: levels change, by a configuration that comes later, and filters stay.
+    """
+    for name in _PY4J:
+        logging.getLogger(name).addFilter(_is_quiet)  # Once, however often.
 
 
 def hold_jvm(jvm: Any) -> None:
@@ -53,3 +54,7 @@ def log4j2_file() -> str:
     name it in ``-Dlog4j2.configurationFile`` of ``spark.executor.extraJavaOptions``.
     """
     return os.path.join(os.path.dirname(__file__), "log4j2.properties")
+
+
+def _is_quiet(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.INFO

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Mapping
 
 from ..data import SecretText
 from ..provider import ConfigProvider
 from ..transformer import ConfigTransformerResult
-from . import cleaning, connect, guard, redaction
+from . import cleaning, connect, exceptions, guard, loggers, redaction
 from ._resolution import Configs, as_text, read_entries, resolve
 from .routes import route, stream_route
 
@@ -51,13 +52,18 @@ def delivered_options(
     stream_format: str | None = None,
 ) -> dict[str, str]:
     """Return the options of *result*, ready for Spark; see :func:`resolve_options`."""
+    loggers.hold_python()
+    if "pyspark" in sys.modules:
+        exceptions.install()
     cleaning.remember_result(result)
     keys = result.plan.references
     routes = {
         key: stream_route(key, stream_format) if stream_format else route(key) for key in keys
     }
     guard.refuse_shown(routes, allow_leaks)
+    guard.refuse_unusual({key: result.data[key] for key in keys})
     guard.refuse_expansion(result.data, guard.expanded_options(keys))
+    guard.log_shown(routes)
     redaction.add_options(keys)
     connect.cover_options(redaction.known_options())
     return {key: SecretText(text) if key in keys else text for key, text in result.data.items()}

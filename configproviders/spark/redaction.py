@@ -9,7 +9,9 @@ import re
 import sys
 import threading
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+from ..errors import ConfigException
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +40,9 @@ def add_keys(conf: Any, keys: Iterable[str], jvm: Any) -> None:
     for entry, names in ((REGEX, forms), (OPTIONS_REGEX, [*forms, *sorted(_options)])):
         if names:
             now = [default(entry, jvm), conf.get(entry, "")]
-            conf.set(entry, _either(*now, _exactly(names)))
+            pattern = _either(*now, _exactly(names))
+            _compiled(entry, pattern, jvm)
+            conf.set(entry, pattern)
 
 
 def covers(pattern: str, key: str, jvm: Any) -> bool:
@@ -57,13 +61,30 @@ def default(entry: str, jvm: Any) -> str:
 def add_options(keys: Iterable[str]) -> None:
     """Have sessions redact the options *keys* of readers and writers: that of now, and later ones.
 
-    Spark shows the options of a writer on its pages and in the event log.
+    Spark shows the options of a writer on its pages and in the event log. A session that was made
+    by ``newSession()`` before, and is not the active one, does not learn of it.
     """
     with _lock:
         _options.update(keys)
     session = active_session(remote=False)
     if session is not None and _options:
-        _extend(session)
+        extend_options(session)
+
+
+def extend_options(session: SparkSession, pattern: str = "") -> None:
+    """Have *session* redact all known options and, in their names and values, *pattern*."""
+    jvm: Any = session.sparkContext._jvm
+    now = str(session.conf.get(OPTIONS_REGEX))
+    missing = [key for key in sorted(known_options()) if not covers(now, key, jvm)]
+    more = [pattern] if pattern and pattern not in now else []
+    if missing:
+        more.append(_exactly(missing))
+    if more:
+        extended = _either(now, *more)
+        _compiled(OPTIONS_REGEX, extended, jvm)
+        session.conf.set(OPTIONS_REGEX, extended)
+        context: Any = session.sparkContext._jsc
+        context.sc().conf().set(OPTIONS_REGEX, extended)  # For what `newSession()` makes later.
 
 
 def known_options() -> frozenset[str]:
@@ -73,25 +94,35 @@ def known_options() -> frozenset[str]:
 
 
 def active_session(*, remote: bool) -> SparkSession | None:
-    """Return the session that is active, if it is of Spark Connect (*remote*) or not, as asked."""
+    """Return the session of this thread, or else of all, if it is of Spark Connect or not."""
     if "pyspark.sql.session" not in sys.modules:
         return None
     from pyspark.sql import SparkSession
     from pyspark.sql.utils import is_remote
 
-    return SparkSession.getActiveSession() if is_remote() is remote else None
+    if is_remote() is not remote:
+        return None
+    if remote:
+        from pyspark.sql.connect.session import SparkSession as Remote
 
-
-def _extend(session: SparkSession) -> None:
-    jvm = session.sparkContext._jvm
-    now = str(session.conf.get(OPTIONS_REGEX))
-    missing = [key for key in sorted(_options) if not covers(now, key, jvm)]
-    if missing:
-        session.conf.set(OPTIONS_REGEX, _either(now, _exactly(missing)))
+        return cast("SparkSession | None", Remote.getActiveSession() or Remote._default_session)
+    return SparkSession.getActiveSession() or SparkSession._instantiatedSession
 
 
 def _exactly(names: Iterable[str]) -> str:
     return f"^(?i:{'|'.join(map(re.escape, names))})$"
+
+
+def _compiled(entry: str, pattern: str, jvm: Any) -> None:
+    from py4j.protocol import Py4JJavaError
+
+    try:
+        jvm.java.util.regex.Pattern.compile(pattern)
+    except Py4JJavaError:
+        pass
+    else:
+        return
+    raise ConfigException(f"{entry} is a pattern that does not compile with our keys beside it")
 
 
 def _either(*patterns: str) -> str:

@@ -26,7 +26,7 @@ class Way(Enum):
     HADOOP = "hadoopConfiguration"
     """Hadoop's configuration of the running context: code with that context."""
     RUNTIME = "runtime conf"
-    """``spark.conf`` of the session, set when it runs: code and SQL of the session."""
+    """``spark.conf`` of one session, set when it runs: code and SQL of that session."""
     SPARK_CONF = "SparkConf"
     """``SparkConf``, set inside the running JVM before the context: all code of the application."""
     LAUNCH = "launch"
@@ -52,7 +52,7 @@ class Route:
 
 
 class _Rule(NamedTuple):
-    keys: str  # Separated by blanks; ``*`` is any text.
+    keys: str  # In lower case, separated by blanks; ``*`` is any text.
     way: Way
     shown: str = ""
     instead: str = ""
@@ -63,30 +63,44 @@ _AS_OPTION = "hand it to readers and writers with resolve_options"
 _ON_EXECUTORS = "resolve it on the executors with configproviders.spark.executors"
 _CREDENTIALS = "keep credentials out of it: options user and password"
 _PLAIN_TEXT = "no secret belongs there"
+_SQL_TEXT = "plans, logs and pages, which show SQL text"
+_BY_VIEW = "pass it to the database by a view or a parameter of its own"
 
 _RULES = (
     _Rule(
-        "spark.driver.defaultJavaOptions spark.driver.extraJavaOptions",
+        "spark.driver.defaultjavaoptions spark.driver.extrajavaoptions",
         Way.LAUNCH,
         "the command line of the driver",
         _AS_OPTION,
     ),
     _Rule(
-        "spark.executor.defaultJavaOptions spark.executor.extraJavaOptions"
-        " spark.*.extraJavaOptions spark.*.defaultJavaOptions spark.yarn.am.*",
+        "spark.executor.defaultjavaoptions spark.executor.extrajavaoptions"
+        " spark.*.extrajavaoptions spark.*.defaultjavaoptions spark.yarn.am.*",
         Way.SPARK_CONF,
         "the command line of each executor",
         _ON_EXECUTORS,
     ),
     _Rule(
-        "spark.executorEnv.* spark.*.appMasterEnv.* spark.kubernetes.driverEnv.*",
+        "spark.network.* spark.rpc.*",
+        Way.SPARK_CONF,
+        "the command line of each executor",
+        _WRITE_IT,
+    ),
+    _Rule(
+        "spark.authenticate.secret",
+        Way.SPARK_CONF,
+        "the environment of each executor and its Python workers",
+        "name a file with it in spark.authenticate.secret.file",
+    ),
+    _Rule(
+        "spark.executorenv.* spark.*.appmasterenv.* spark.kubernetes.driverenv.*",
         Way.SPARK_CONF,
         "the environment of each executor and its Python workers",
         _ON_EXECUTORS,
     ),
     _Rule(
-        "spark.driver.cores spark.driver.extraClassPath spark.driver.extraLibraryPath"
-        " spark.driver.memory spark.driver.memoryOverhead spark.files spark.archives spark.jars"
+        "spark.driver.cores spark.driver.extraclasspath spark.driver.extralibrarypath"
+        " spark.driver.memory spark.driver.memoryoverhead spark.files spark.archives spark.jars"
         " spark.jars.* spark.kerberos.* spark.master spark.remote spark.submit.*",
         Way.LAUNCH,
         "the command line of the driver, from which it is taken",
@@ -99,28 +113,29 @@ _RULES = (
         _WRITE_IT,
     ),
     _Rule(
-        "spark.app.* spark.job.* spark.jobGroup.* spark.kubernetes.*.label.*"
+        "spark.app.* spark.job.* spark.jobgroup.* spark.kubernetes.*.label.*"
         " spark.kubernetes.*.annotation.*",
         Way.SPARK_CONF,
         "the pages and the event log of Spark, as names",
         _PLAIN_TEXT,
     ),
     _Rule(
-        "spark.sql.catalog.*.url",
-        Way.RUNTIME,
+        "spark.sql.catalog.*.url spark.hadoop.javax.jdo.option.connectionurl",
+        Way.SPARK_CONF,
         "errors of the driver, which quote the URL",
         _CREDENTIALS,
     ),
-    _Rule("spark.sql.catalog.*", Way.RUNTIME),
+    _Rule("spark.sql.catalog.*.sessioninitstatement", Way.SPARK_CONF, _SQL_TEXT, _BY_VIEW),
     _Rule("spark.hadoop.*", Way.HADOOP),
     _Rule("spark.*", Way.SPARK_CONF),
     _Rule("url", Way.OPTION, "errors of the driver, which quote the URL", _CREDENTIALS),
     _Rule(
-        "query dbtable prepareQuery sessionInitStatement",
+        "createtableoptions dbtable preparequery query sessioninitstatement",
         Way.OPTION,
-        "plans, logs and pages, which show SQL text",
-        "pass it to the database by a view or a parameter of its own",
+        _SQL_TEXT,
+        _BY_VIEW,
     ),
+    _Rule("path", Way.OPTION, "plans, logs and pages, which show paths", _PLAIN_TEXT),
     _Rule("*", Way.OPTION),
 )
 
@@ -129,25 +144,32 @@ _WRITTEN_DOWN = {
     "yarn": "files of YARN's staging directory, which hold all of SparkConf",
     "k8s": "ConfigMaps of Kubernetes, which hold SparkConf",
 }
+# Where Hadoop keeps what file systems of other schemes than its keys' names need.
+_FAMILIES = {"abfs": "azure", "abfss": "azure", "wasb": "azure", "wasbs": "azure"}
 # Streams from these formats log all of their options when they start.
 _V1_STREAMS = {"avro", "csv", "json", "orc", "parquet", "text", "xml", "delta"}
 
 
-def route(key: str, configs: Mapping[str, str] = _NONE) -> Route:
+def route(key: str, configs: Mapping[str, str] = _NONE, *, before_context: bool = False) -> Route:
     """Return how a secret under *key* travels into a session with *configs*.
 
-    Of *configs*, ``spark.master`` and where the event log goes are looked at. A key that does not
-    begin with ``spark.`` is one of a reader or writer.
+    Of *configs*, ``spark.master`` and the file systems that are needed when the context starts are
+    looked at. With *before_context* nothing can be done when it runs. A key that does not begin
+    with ``spark.`` is one of a reader or writer.
     """
-    rule = next(each for each in _RULES if any(fnmatchcase(key, one) for one in each.keys.split()))
+    found = key.lower()  # Options are not told apart by case.
+    rule = next(
+        each for each in _RULES if any(fnmatchcase(found, one) for one in each.keys.split())
+    )
     way = rule.way
-    if way is Way.HADOOP and _needed_at_start(key, configs):
+    if way is Way.HADOOP and (before_context or _is_needed_at_start(key, configs)):
         way = Way.SPARK_CONF
-    if rule.shown or way is not Way.SPARK_CONF:
+    written = _WRITTEN_DOWN.get(configs.get("spark.master", "").partition(":")[0], "")
+    if rule.shown or way is not Way.SPARK_CONF or not written:
         return Route(way, rule.shown, rule.instead)
-    scheme = configs.get("spark.master", "").partition(":")[0]
-    written = _WRITTEN_DOWN.get(scheme, "")
-    return Route(way, written, f"{_AS_OPTION}, or {_ON_EXECUTORS}" if written else "")
+    if found.startswith("spark.sql.catalog.") and not before_context:
+        return Route(Way.RUNTIME)
+    return Route(way, written, f"{_AS_OPTION}, or {_ON_EXECUTORS}")
 
 
 def stream_route(key: str, stream_format: str) -> Route:
@@ -158,9 +180,14 @@ def stream_route(key: str, stream_format: str) -> Route:
     return route(key)
 
 
-def _needed_at_start(key: str, configs: Mapping[str, str]) -> bool:
-    """Tell whether the file system of *key* is one that the event log is written to."""
-    if configs.get("spark.eventLog.enabled", "false").lower() != "true":
-        return False
-    scheme = urlsplit(configs.get("spark.eventLog.dir", "")).scheme
-    return bool(scheme) and key.startswith(f"spark.hadoop.fs.{scheme}.")
+def _is_needed_at_start(key: str, configs: Mapping[str, str]) -> bool:
+    """Tell whether *key* is for a file system that the start of the context reads or writes."""
+    places = [configs.get(each, "") for each in ("spark.files", "spark.jars", "spark.archives")]
+    if configs.get("spark.eventLog.enabled", "false").lower() == "true":
+        places.append(configs.get("spark.eventLog.dir", ""))
+    schemes = {urlsplit(each.strip()).scheme for place in places for each in place.split(",")}
+    families = {_FAMILIES.get(scheme, scheme) for scheme in schemes - {"", "file", "local"}}
+    prefixes = tuple(f"spark.hadoop.fs.{family}." for family in families)
+    if "gs" in families:
+        prefixes += ("spark.hadoop.google.cloud.",)
+    return key.startswith(prefixes)

@@ -73,9 +73,7 @@ def resolve_conf(
     if connect.is_connect(entries):
         connect.refuse_references(entries)
     result = _resolved(settings, entries, providers, strict=strict)
-    master = result.data.get("spark.master") or delivery.submitted_conf().get("spark.master")
-    parts = delivery.Parts.of(result, master, allow_leaks, before_context=True)
-    return delivery.conf_in_jvm(parts)
+    return delivery.resolved_conf(result, allow_leaks=allow_leaks)
 
 
 def merged(

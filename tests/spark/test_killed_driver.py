@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -12,8 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from configproviders.testing import CANARY
 
 PROGRAM = """
 import os, time
@@ -35,28 +34,43 @@ time.sleep(600)
 
 @pytest.mark.spark
 def test_kill_9_leaves_no_file_with_a_secret(tmp_path: Path) -> None:
-    temporary = tmp_path / "tmp"
+    temporary, canary = tmp_path / "tmp", secrets.token_hex(12)
     temporary.mkdir()
-    (tmp_path / "s.properties").write_text(f"key={CANARY}\n")
+    (tmp_path / "s.properties").write_text(f"key={canary}\n")
     (tmp_path / "program.py").write_text(PROGRAM)
     before = set(shared_files())
-    with subprocess.Popen(
-        [sys.executable, "program.py"],
-        cwd=tmp_path,
-        env={**os.environ, "TMPDIR": str(temporary)},
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as driver:
-        length, jvm = map(int, next(iter(driver.stdout or ())).split())
+    with (
+        (tmp_path / "errors").open("w") as errors,
+        subprocess.Popen(
+            [sys.executable, "program.py"],
+            cwd=tmp_path,
+            env={**os.environ, "TMPDIR": str(temporary)},
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        ) as driver,
+    ):
+        said = driver.stdout.readline() if driver.stdout else ""
         driver.send_signal(signal.SIGKILL)
+    assert said, (tmp_path / "errors").read_text()
+    length, jvm = map(int, said.split())
     os.kill(jvm, signal.SIGKILL)
+    end = time.monotonic() + 60
     while is_alive(jvm):
+        assert time.monotonic() < end
         time.sleep(0.02)
 
     left = [*tmp_path.rglob("*"), *(set(shared_files()) - before)]
     files = [file for file in left if file.is_file() and file.name != "s.properties"]
-    assert length == len(CANARY)
-    assert [file for file in files if CANARY.encode() in file.read_bytes()] == []
+    assert length == len(canary)
+    assert [file for file in files if canary.encode() in content(file)] == []
+
+
+def content(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:  # It was another process's.
+        return b""
 
 
 def is_alive(pid: int) -> bool:

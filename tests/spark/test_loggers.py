@@ -55,16 +55,19 @@ def test_they_get_no_louder_than_the_root_has_become(jvm: Any, root: Any) -> Non
     assert set(levels(jvm).values()) == {"ERROR"}
 
 
-def test_py4j_is_held_where_its_level_was_the_root_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    logger = logging.getLogger("py4j")
-    monkeypatch.setattr(logger, "level", logging.NOTSET)
-
+@pytest.mark.parametrize("name", ["py4j.java_gateway", "py4j.clientserver"])
+def test_py4j_is_held_whatever_level_is_configured_later(
+    name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    loggers.hold_python()
     loggers.hold_python()
 
-    assert logger.level >= logging.INFO
-    monkeypatch.setattr(logger, "level", logging.ERROR)
-    loggers.hold_python()
-    assert logger.level == logging.ERROR
+    with caplog.at_level(logging.DEBUG, name):
+        logging.getLogger(name).debug("Command to send: %s", "a secret")
+        logging.getLogger(name).warning("said")
+
+    assert caplog.messages == ["said"]
+    assert len(logging.getLogger(name).filters) == 1
 
 
 def test_the_file_for_executors_holds_the_same_loggers() -> None:

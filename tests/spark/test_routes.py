@@ -14,7 +14,7 @@ LIVE = {"live": StaticConfigProvider({"p": {"k": CANARY, "odd": f"{CANARY}${{use
     ("key", "way"),
     [
         ("spark.hadoop.fs.s3a.secret.key", Way.HADOOP),
-        ("spark.sql.catalog.pg.password", Way.RUNTIME),
+        ("spark.sql.catalog.pg.password", Way.SPARK_CONF),
         ("spark.ssl.keyPassword", Way.SPARK_CONF),
         ("password", Way.OPTION),
         ("kafka.sasl.jaas.config", Way.OPTION),
@@ -37,8 +37,15 @@ def test_a_key_goes_the_way_that_shows_it_to_fewest(key: str, way: Way) -> None:
         "spark.redaction.string.regex",
         "spark.job.description",
         "spark.app.name",
+        "spark.network.crypto.keyLength",
+        "spark.authenticate.secret",
         "spark.sql.catalog.pg.url",
+        "spark.sql.catalog.pg.sessionInitStatement",
+        "spark.hadoop.javax.jdo.option.ConnectionURL",
+        "path",
         "url",
+        "URL",
+        "dbTable",
         "query",
         "dbtable",
         "sessionInitStatement",
@@ -60,11 +67,35 @@ def test_what_writes_spark_conf_down_changes_the_route(master: str) -> None:
     assert route("spark.sql.catalog.pg.password", configs) == Route(Way.RUNTIME)
 
 
+@pytest.mark.parametrize("key", ["spark.hadoop.fs.s3a.secret.key", "spark.sql.catalog.pg.x"])
+def test_a_conf_alone_takes_nothing_later_and_is_written_down_whole(key: str) -> None:
+    assert route(key, before_context=True) == Route(Way.SPARK_CONF)
+    assert route(key, {"spark.master": "yarn"}, before_context=True).is_refused
+
+
+@pytest.mark.parametrize(
+    ("scheme", "key"),
+    [
+        ("s3a", "spark.hadoop.fs.s3a.secret.key"),
+        ("abfss", "spark.hadoop.fs.azure.account.key.x"),
+        ("gs", "spark.hadoop.google.cloud.auth.x"),
+    ],
+)
+@pytest.mark.parametrize("place", ["spark.files", "spark.jars", "spark.eventLog.dir"])
+def test_what_the_start_of_the_context_reads_is_set_before(
+    place: str, scheme: str, key: str
+) -> None:
+    configs = {place: f"{scheme}://here/it", "spark.eventLog.enabled": "true"}
+
+    assert route(key, configs) == Route(Way.SPARK_CONF)
+    assert route(key, {place: "file:/here"}) == Route(Way.HADOOP)
+
+
 def test_the_file_system_of_the_event_log_is_needed_before_the_context_runs() -> None:
     configs = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": "s3a://logs/here"}
 
     assert route("spark.hadoop.fs.s3a.secret.key", configs).way is Way.SPARK_CONF
-    assert route("spark.hadoop.fs.abfs.key", configs).way is Way.HADOOP
+    assert route("spark.hadoop.fs.azure.account.key.x", configs).way is Way.HADOOP
     configs |= {"spark.master": "yarn"}
     assert route("spark.hadoop.fs.s3a.secret.key", configs).is_refused
 
@@ -72,9 +103,7 @@ def test_the_file_system_of_the_event_log_is_needed_before_the_context_runs() ->
 def test_streams_from_files_log_their_options() -> None:
     assert stream_route("fs.s3a.secret.key", "JSON").is_refused
     assert stream_route("kafka.ssl.key.password", "kafka") == Route(Way.OPTION)
-    with pytest.raises(
-        ConfigException, match=r"fs\.k: it would be seen in the log, where"
-    ):
+    with pytest.raises(ConfigException, match=r"fs\.k: it would be seen in the log, where"):
         resolve_options({"fs.k": "${live:p:k}"}, providers=LIVE, stream_format="csv")
 
 

@@ -72,7 +72,7 @@ everything = dict(conf.getAll()) | spark.conf.getAll
 print(json.dumps({
     "in confs": [key for key in everything if "apikey" in key],
     "catalog": spark.conf.get("spark.sql.catalog.pg.pass"),
-    "catalog in SparkConf": conf.get("spark.sql.catalog.pg.pass"),
+    "catalog of another": spark.newSession().conf.get("spark.sql.catalog.pg.pass"),
     "hadoop": spark.sparkContext._jsc.hadoopConfiguration().get("fs.x.apikey"),
     "runtime": spark.conf.get("spark.my.dsn"),
     "partitions": spark.conf.get("spark.sql.shuffle.partitions"),
@@ -91,7 +91,7 @@ spark.stop()
     seen = json.loads(out)
     assert seen["in confs"] == []
     assert seen["catalog"] == CANARY
-    assert seen["catalog in SparkConf"] == ""
+    assert seen["catalog of another"] == CANARY
     assert seen["hadoop"] == CANARY
     assert seen["runtime"] == f"eu-{CANARY}"
     assert seen["partitions"] == "3"
@@ -297,7 +297,8 @@ except ConfigException:
 """
     )
 
-    assert "ConfigException: spark.driver.port: Spark does not take the value: " in out
+    assert "ConfigException: Spark does not start: " in out
+    assert '*********(redacted)\' in the config "spark.driver.port" is invalid' in out
     assert CANARY not in out
 
 

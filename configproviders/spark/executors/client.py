@@ -92,7 +92,7 @@ class _DriverConfigProvider(ConfigProvider):
             raise ProviderUnavailable(
                 f"the driver does not answer at {at[0]}:{at[1]}: {error}; its DriverSecrets may be"
                 " closed, or executors cannot reach it there (spark.driver.host, a firewall)"
-            ) from None
+            ) from error
         if "error" in answer:
             raise _error_class(str(answer["error"]))(str(answer["message"]))
         return answer

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigException, LookupDenied, UnsupportedOperation
 from ...provider import ConfigProvider
+from .. import cleaning
 from .._resolution import Configs, as_text, read_entries
 from .client import Driver, name_of
 from .secret import Secret, forget
@@ -109,7 +110,10 @@ class DriverSecrets:
         return {key: Secret(text, self._driver) for key, text in entries.items()}
 
     def close(self) -> None:
-        """Serve no more; close the providers that were opened here. May be called twice."""
+        """Serve no more; close the providers that were opened here, and with them their leases.
+
+        May be called twice.
+        """
         self._server.close()
 
     def __enter__(self) -> Self:
@@ -140,6 +144,7 @@ class DriverSecrets:
             self._texts.refuse(text, str(question["refused"]))
             return {}
         found = self._texts.resolve(text)
+        cleaning.remember(found.secrets)  # A failure may come back with one.
         return {
             "value": found.value,
             "secrets": found.secrets,

@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
+from ...errors import ConfigException
+
 _BEFORE, _AFTER = timedelta(days=1), timedelta(days=3650)  # Clocks differ; streams run for years.
 
 
@@ -36,11 +38,15 @@ def client_context(certificate: str) -> ssl.SSLContext:
 
 
 def _self_signed() -> tuple[bytes, bytes]:
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-    from cryptography.x509.oid import NameOID
-
+    try:
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.x509.oid import NameOID
+    except ImportError:
+        raise ConfigException(
+            "DriverSecrets needs the package cryptography: pip install 'configproviders[spark]'"
+        ) from None
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "configproviders driver")])
     now = datetime.now(UTC)

@@ -6,6 +6,7 @@ import logging
 import socket
 import ssl
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from configproviders.errors import KeyNotFound, LookupFailed, ProviderUnavailable
+from configproviders.errors import ConfigException, KeyNotFound, LookupFailed, ProviderUnavailable
 from configproviders.spark.executors import server
 from configproviders.spark.executors.client import Driver
 from configproviders.spark.executors.secret import Secret, forget
@@ -53,9 +54,9 @@ def driver() -> Iterator[Driver]:
         yield driver
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "_SECONDS", 0.5)
+    monkeypatch.setattr(server, "_SECONDS", 2.0)
 
 
 def connected(driver: Driver) -> socket.socket:
@@ -96,6 +97,7 @@ def test_neither_key_nor_certificate_nor_value_is_shown(driver: Driver) -> None:
     assert repr(driver) == f"Driver(host='127.0.0.1', port={driver.port})"
 
 
+@pytest.mark.usefixtures("short_waits")
 @pytest.mark.parametrize(
     "sent",
     [
@@ -118,6 +120,7 @@ def test_who_sends_something_else_gets_nothing(driver: Driver, sent: bytes) -> N
     assert Secret("after that", driver).value() == CANARY
 
 
+@pytest.mark.usefixtures("short_waits")
 def test_who_does_not_speak_tls_gets_nothing(driver: Driver) -> None:
     with connected(driver) as connection:
         connection.sendall(framed(f'{{"key": "{KEY}", "text": "x"}}'.encode()))
@@ -157,6 +160,7 @@ def test_who_has_a_wrong_key_learns_nothing(driver: Driver) -> None:
     assert "wrong" not in str(caught.value)
 
 
+@pytest.mark.usefixtures("short_waits")
 def test_who_hangs_or_drips_is_hung_up_on_and_keeps_nobody_waiting(driver: Driver) -> None:
     hanging = [connected(driver) for _ in range(8)]
     half = client_context(driver.certificate).wrap_socket(connected(driver))
@@ -168,6 +172,7 @@ def test_who_hangs_or_drips_is_hung_up_on_and_keeps_nobody_waiting(driver: Drive
         each.close()
 
 
+@pytest.mark.usefixtures("short_waits")
 def test_more_callers_than_are_spoken_to_wait(driver: Driver) -> None:
     hanging = [connected(driver) for _ in range(server.CONNECTIONS + 8)]
 
@@ -296,6 +301,13 @@ def test_a_message_of_any_text_arrives_in_pieces() -> None:
         sent = threads.submit(send, theirs, message)
         assert receive(ours, limit=1 << 30, seconds=30) == message
         sent.result()
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+
+    with pytest.raises(ConfigException, match=r"pip install 'configproviders\[spark\]'"):
+        server_context()
 
 
 def test_a_certificate_needs_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,7 @@ from spark.leaks.spec import CONFS, DRIVER, LATE_CONFS, LATE_HADOOP, TASK_SECRET
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-WAITING = 300
+WAITING = 600  # For a machine with much else to do.
 EXPLAINS = ("simple", "extended", "codegen", "cost", "formatted")
 
 

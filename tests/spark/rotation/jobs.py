@@ -128,7 +128,7 @@ class Jobs:
     def running(self) -> Iterator[None]:
         """Run all of them, and in the end what is left to do."""
         jobs = (self._feed, self._read, self._copy)
-        threads = [threading.Thread(target=self._guarded, args=(job,)) for job in jobs]
+        threads = [threading.Thread(target=self._guarded, args=(job,), daemon=True) for job in jobs]
         upsert = retrying(self._upsert, self.from_vault)
         query = self._stream().writeStream.foreachBatch(upsert).queryName("upsert")
         upserting = query.option("checkpointLocation", str(self._place / "upserting")).start()
@@ -161,9 +161,9 @@ class Jobs:
         return copied and set(self._logged_in.values()) == {revision}
 
     def copies(self) -> int:
-        """Return how many batches the file sink has."""
-        commits = self._place / "checkpoint" / "commits"
-        return sum(each.name.isdigit() for each in commits.glob("*"))
+        """Return how many batches the file sink has got; Spark keeps the last hundred names."""
+        commits = (self._place / "checkpoint" / "commits").glob("[0-9]*")
+        return max((int(each.name) + 1 for each in commits), default=0)
 
     def copied(self) -> list[int]:
         """Return what the file sink has."""

@@ -14,7 +14,7 @@ from servers.postgres import Postgres
 from servers.vault import Vault
 
 TESTS = Path(__file__).parent.parent.parent
-ROTATIONS = 200 if "SOAK" in os.environ else 20
+ROTATIONS = 100 if "SOAK" in os.environ else 20
 
 
 @pytest.mark.soak
