@@ -61,6 +61,7 @@ bench: install java
 	$(BIN)/python tests/benchmarks/bench_watch.py
 	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_backends.py
 	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_spark.py
+	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_spark_rotation.py
 	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_executors.py
 	$(BIN)/python tests/benchmarks/bench_references.py
 

@@ -74,6 +74,13 @@ def test_spark_executors() -> None:
 
 
 @pytest.mark.spark
+def test_spark_streaming_rotation() -> None:
+    tries = "".join(f"batch {batch}, tries: {2 if batch else 1}\n" for batch in range(4))
+
+    assert run("examples/spark_streaming_rotation.py") == f"{tries}written: [0, 1, 2, 3]\n"
+
+
+@pytest.mark.spark
 def test_inventory() -> None:
     assert run("examples/inventory.py") == (
         "2000 references\n200 configs use the secrets of team 3\nfound: 1600\nmissing: 400\n"

@@ -29,17 +29,23 @@ PROMISED = [
     "load_providers",
 ]
 PROMISED_FOR_SPARK = [
+    "LiveConfigs",
+    "LiveOptions",
     "Password",
     "Route",
     "Way",
     "affected_by",
     "check",
     "create_session",
+    "is_authentication_failure",
     "references",
     "resolve",
     "resolve_conf",
     "resolve_options",
+    "restart_query",
+    "retrying",
     "route",
+    "run_query",
 ]
 
 

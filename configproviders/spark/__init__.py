@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from .bulk.columns import resolve as resolve
     from .bulk.references import affected_by as affected_by
     from .bulk.references import references as references
+    from .live.authentication import is_authentication_failure as is_authentication_failure
+    from .live.configs import LiveConfigs as LiveConfigs
+    from .live.configs import LiveOptions as LiveOptions
+    from .live.streaming import restart_query as restart_query
+    from .live.streaming import retrying as retrying
+    from .live.streaming import run_query as run_query
     from .options import resolve_options as resolve_options
     from .routes import Route as Route
     from .routes import Way as Way
@@ -28,17 +34,23 @@ if TYPE_CHECKING:
     from .session import resolve_conf as resolve_conf
 
 _MODULES = {
+    "LiveConfigs": ".live.configs",
+    "LiveOptions": ".live.configs",
     "Password": "..data",
     "Route": ".routes",
     "Way": ".routes",
     "affected_by": ".bulk.references",
     "check": ".bulk.checks",
     "create_session": ".session",
+    "is_authentication_failure": ".live.authentication",
     "references": ".bulk.references",
     "resolve": ".bulk.columns",
     "resolve_conf": ".session",
     "resolve_options": ".options",
+    "restart_query": ".live.streaming",
+    "retrying": ".live.streaming",
     "route": ".routes",
+    "run_query": ".live.streaming",
 }
 
 __all__ = list(_MODULES)

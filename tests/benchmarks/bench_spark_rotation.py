@@ -17,8 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from configproviders.spark.live import LiveConfigs, LiveOptions
-from configproviders.spark.streaming import retrying, run_query
+from configproviders.spark import LiveConfigs, LiveOptions, retrying, run_query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

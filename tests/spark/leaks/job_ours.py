@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 from spark.leaks.job import Job, main
 from spark.leaks.spec import CONFS, LATE_CONFS, LATE_HADOOP, SOURCE_OPTIONS, Spec
 
-from configproviders.spark import resolve_options
+from configproviders.spark import LiveConfigs, resolve_options, retrying
 from configproviders.spark.executors import BackendSecrets, DriverSecrets
-from configproviders.spark.live import LiveConfigs
-from configproviders.spark.streaming import retrying
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

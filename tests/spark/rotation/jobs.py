@@ -24,8 +24,7 @@ from servers.postgres import Postgres
 from servers.vault import Vault
 
 from configproviders import properties
-from configproviders.spark.live import LiveConfigs
-from configproviders.spark.streaming import retrying, run_query
+from configproviders.spark import LiveConfigs, retrying, run_query
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

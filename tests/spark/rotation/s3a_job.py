@@ -11,8 +11,7 @@ import boto3
 from servers.moto import ADMIN, run_moto
 
 from configproviders import properties
-from configproviders.spark.live import LiveConfigs
-from configproviders.spark.streaming import retrying
+from configproviders.spark import LiveConfigs, retrying
 from configproviders.testing import CANARY
 
 if TYPE_CHECKING:

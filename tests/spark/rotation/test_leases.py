@@ -13,8 +13,7 @@ from servers.postgres import Postgres
 from servers.vault import Vault
 
 from configproviders import VaultConfigProvider
-from configproviders.spark.live import LiveConfigs
-from configproviders.spark.streaming import retrying
+from configproviders.spark import LiveConfigs, retrying
 
 pytestmark = [pytest.mark.vault, pytest.mark.postgres]
 

@@ -15,7 +15,7 @@ import pytest
 
 from configproviders import ConfigData, ConfigException, ConfigProvider, UnresolvedError, Watcher
 from configproviders.errors import PathNotFound
-from configproviders.spark.live import LiveConfigs, LiveOptions
+from configproviders.spark import LiveConfigs, LiveOptions
 from configproviders.testing import CANARY
 
 SOON = partial(Watcher, poll_interval=timedelta(milliseconds=50), settle=timedelta(0))

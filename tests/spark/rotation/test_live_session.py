@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from configproviders import Watcher, properties
-from configproviders.spark.authentication import is_authentication_failure
-from configproviders.spark.file_systems import FileSystems, schemes
-from configproviders.spark.live import LiveConfigs
-from configproviders.spark.streaming import restart_query, run_query
+from configproviders.spark import LiveConfigs, is_authentication_failure, restart_query, run_query
+from configproviders.spark.live.file_systems import FileSystems, schemes
 from configproviders.testing import CANARY
 
 if TYPE_CHECKING:

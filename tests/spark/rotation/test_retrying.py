@@ -9,8 +9,7 @@ from datetime import timedelta
 import pytest
 
 from configproviders.errors import LookupDenied
-from configproviders.spark.authentication import is_authentication_failure
-from configproviders.spark.streaming import retrying
+from configproviders.spark import is_authentication_failure, retrying
 
 NONE = timedelta(0)
 

@@ -15,17 +15,17 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NoReturn, Self
 
-from ..errors import ConfigException
-from ..plan import Location
-from ..provider import ConfigProvider
-from ..reference import find
-from ..transformer import ConfigTransformer
-from ..watch import Watcher
-from . import connect, delivery
-from ._resolution import Configs, as_text, opened, read_entries, split_submitted
-from .live_config import LiveConfig
-from .live_session import LiveSession
-from .options import delivered_options
+from ...errors import ConfigException
+from ...plan import Location
+from ...provider import ConfigProvider
+from ...reference import find
+from ...transformer import ConfigTransformer
+from ...watch import Watcher
+from .. import connect, delivery
+from .._resolution import Configs, as_text, opened, read_entries, split_submitted
+from ..options import delivered_options
+from .config import LiveConfig
+from .session import LiveSession
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -124,7 +124,7 @@ class LiveConfigs:
 
         It is made as :func:`~configproviders.spark.create_session` does, and raises the same. When
         a secret changes, ``spark.hadoop.…`` keys are replaced in the Hadoop configuration of the
-        context, and file systems opened anew (:mod:`configproviders.spark.file_systems`); all
+        context, and file systems opened anew (:mod:`configproviders.spark.live.file_systems`); all
         others are set in the runtime conf of this session. What a running session cannot take, as
         the confs of executors, is logged by its key. Declare providers in the configs, not in
         *builder*.

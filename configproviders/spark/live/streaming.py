@@ -25,7 +25,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, ParamSpec, Protocol, TypeVar
 
-from ..errors import ConfigException
+from ...errors import ConfigException
 from .authentication import is_authentication_failure
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigException
-from . import delivery, guard
+from ...errors import ConfigException
+from .. import delivery, guard
 from .file_systems import FileSystems, schemes
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..data import Answer, ConfigData
-from ..errors import shorten
-from ..plan import Location
-from ..reference import substitute
-from ..transformer import ConfigTransformer, ConfigTransformerResult, values_as_typed
-from ..watch import ConfigChange, Watcher
-from . import cleaning
+from ...data import Answer, ConfigData
+from ...errors import shorten
+from ...plan import Location
+from ...reference import substitute
+from ...transformer import ConfigTransformer, ConfigTransformerResult, values_as_typed
+from ...watch import ConfigChange, Watcher
+from .. import cleaning
 
 _log = logging.getLogger(__name__)
 

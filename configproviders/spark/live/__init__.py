@@ -1,0 +1,1 @@
+"""Sessions, options, batches and streams that follow their secrets when these change."""
