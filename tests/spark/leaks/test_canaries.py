@@ -24,6 +24,7 @@ def findings() -> Findings:
         *(base64.b64encode(f"{before}{CANARY} after".encode()).decode() for before in ("", 1, 22)),
         CANARY.encode("utf-16-le").decode("latin-1"),
     ],
+    ids=["plain", "url", "json", "base64", "base64 after 1", "base64 after 22", "utf-16"],
 )
 def test_a_canary_is_found_however_it_is_written(content: str, findings: Findings) -> None:
     findings.look("log", "line 1", content.encode())
