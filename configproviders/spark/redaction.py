@@ -80,7 +80,7 @@ def extend_options(session: SparkSession, pattern: str = "") -> None:
     if missing:
         more.append(_exactly(missing))
     if more:
-        extended = _either(now, *more)
+        extended = "|".join([now if now.startswith("(?:") else _either(now), _either(*more)])
         _compiled(OPTIONS_REGEX, extended, jvm)
         session.conf.set(OPTIONS_REGEX, extended)
         context: Any = session.sparkContext._jsc
@@ -115,10 +115,11 @@ def _exactly(names: Iterable[str]) -> str:
 
 def _compiled(entry: str, pattern: str, jvm: Any) -> None:
     from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
 
     try:
         jvm.java.util.regex.Pattern.compile(pattern)
-    except Py4JJavaError:
+    except (Py4JJavaError, PySparkException):
         pass
     else:
         return

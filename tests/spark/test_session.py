@@ -330,3 +330,78 @@ for act in (lambda: create_session(SparkSession.builder, configs),
 
     refusal = "spark.a: Spark Connect would send the values to a server that shows them"
     assert [line.startswith(refusal) for line in out.splitlines()] == [True, True]
+
+
+def test_options_are_redacted_in_sessions_of_other_threads_and_later_ones(
+    in_a_process: InAProcess,
+) -> None:
+    out = in_a_process(
+        SETUP
+        + """
+from concurrent.futures import ThreadPoolExecutor
+
+def start(name):
+    return create_session(builder(), {f"spark.{name}.dsn": "${file:s.properties:key}"})
+
+with ThreadPoolExecutor(2) as threads:
+    tries = [threads.submit(start, name) for name in ("one", "two")]
+    started = [each.result() for each in tries if each.exception() is None]
+    refused = [str(each.exception()) for each in tries if each.exception() is not None]
+    spark = started[0]
+    threads.submit(resolve_options, {"my.DSN": "${file:s.properties:key}"}).result()
+print(len(started), len(refused), "takes no secrets any more" in refused[0])
+options = resolve_options({"other.dsn": "${file:s.properties:key}"})
+for session in (spark, spark.newSession()):
+    regex = session.conf.get("spark.sql.redaction.options.regex")
+    print("(?i)url" in regex, "DSN" in regex, "other" in regex)
+theirs = {"spark.sql.redaction.options.regex": "theirs"}
+regex = create_session(builder(), theirs).conf.get("spark.sql.redaction.options.regex")
+print("theirs" in regex, "(?i)url" in regex)
+try:
+    create_session(builder(), {"spark.x": "1", "spark.sql.redaction.options.regex": "(?x) a # b"})
+except ConfigException as error:
+    print(error)
+"""
+    )
+
+    one, *sessions, both, broken = out.splitlines()
+    assert one == "1 1 True"
+    assert sessions == ["True True True"] * 2
+    assert both == "True True"
+    assert broken.startswith("spark.sql.redaction.options.regex is a pattern that does not compile")
+
+
+def test_a_key_that_may_be_seen_at_the_launch_is_hidden_where_spark_can(
+    in_a_process: InAProcess,
+) -> None:
+    out = in_a_process(
+        SETUP
+        + """
+leaks = {"spark.driver.extraJavaOptions": "-Dx=${file:s.properties:key}"}
+spark = create_session(builder(), leaks, allow_leaks=leaks)
+create_session(builder(), leaks, allow_leaks=leaks)
+print("canary-" in str(spark.sql("SET").collect()), "canary-" in command_lines())
+print(spark.sparkContext._jvm.System.getProperty("x")[:7])
+"""
+    )
+
+    assert out.splitlines() == ["False True", "canary-"]
+
+
+def test_what_spark_reads_from_its_own_files_changes_the_routes(
+    in_a_process: InAProcess, tmp_path: Path
+) -> None:
+    (tmp_path / "spark-defaults.conf").write_text("spark.master k8s://https://127.0.0.1:1\n")
+
+    out = in_a_process(
+        SETUP
+        + """
+try:
+    create_session(SparkSession.builder, {"spark.my.dsn": "${file:s.properties:key}"})
+except ConfigException as error:
+    print(error)
+""",
+        SPARK_CONF_DIR=str(tmp_path),
+    )
+
+    assert "spark.my.dsn: it would be seen in ConfigMaps of Kubernetes" in out
