@@ -8,14 +8,16 @@ from contextlib import contextmanager
 
 from ..config_file import read_configs
 from ..provider import ConfigProvider
-from ..reference import find
+from ..reference import Reference, find
 from ..registry import SETTING, open_providers, split_settings
 from ..transformer import ConfigTransformer, ConfigTransformerResult
+from .routes import route
 
 Configs = Mapping[str, object] | str | os.PathLike[str]
 """Entries, or the path of a file that holds them."""
 
 _SUBMITTED = f"spark.{SETTING}"
+_SPARKS = {"system", "spark", "sparkconf", "hiveconf", "hivevar"}  # What Spark itself puts in.
 
 
 def read_entries(configs: Configs | None) -> tuple[dict[str, str], dict[str, str]]:
@@ -73,15 +75,23 @@ def resolve(
     strict: bool,
     submitted: Mapping[str, str] | None = None,
 ) -> ConfigTransformerResult[str]:
-    """Resolve *entries* with the providers that are :func:`opened`.
-
-    Of *submitted*, entries that refer to these providers alone are resolved too; others may mean
-    something to Spark.
-    """
+    """Resolve *entries*, and what of *submitted* is ours, with the providers :func:`opened`."""
     with opened(settings, providers) as known:
-        ours = {
-            key: text
-            for key, text in (submitted or {}).items()
-            if (found := find(text)) and all(each.provider in known for each in found)
-        }
-        return ConfigTransformer(known).transform({**ours, **entries}, strict=strict)
+        every = {**ours_among(submitted or {}), **entries}
+        return ConfigTransformer(known).transform(every, strict=strict)
+
+
+def ours_among(submitted: Mapping[str, str]) -> dict[str, str]:
+    """Return the entries of ``spark-submit`` with references, less what is Spark's own syntax."""
+    return {
+        key: text
+        for key, text in submitted.items()
+        if not all(_is_sparks(each, key) for each in find(text))
+    }
+
+
+def _is_sparks(reference: Reference, key: str) -> bool:
+    if reference.path:
+        return False
+    # Where no secret may stand it is for Spark, which knows the environment too.
+    return reference.provider in _SPARKS or (reference.provider == "env" and route(key).is_refused)

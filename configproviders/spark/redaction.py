@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import ConfigException
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 REGEX = "spark.redaction.regex"
 OPTIONS_REGEX = "spark.sql.redaction.options.regex"
 STRING_REGEX = "spark.sql.redaction.string.regex"
+# What Hadoop learns only when it loads the file system.
+_RENAMED_LATER = {"fs.s3a.server-side-encryption-key": "fs.s3a.encryption.key"}
 _lock = threading.Lock()
 _options: set[str] = set()
 # The prefixes that Hadoop's and Hive's configuration, the metrics and environments show otherwise.
@@ -142,8 +144,9 @@ def _forms(keys: Iterable[str], jvm: Any) -> list[str]:
     return list(dict.fromkeys(forms + (_names_in_hadoop(in_hadoop, jvm) if in_hadoop else [])))
 
 
-def _names_in_hadoop(names: Iterable[str], jvm: Any) -> list[str]:
+def _names_in_hadoop(names: Collection[str], jvm: Any) -> list[str]:
     """Return what Hadoop calls *names*: a deprecated one stands there under its new name too."""
+    names = [*names, *(_RENAMED_LATER[name] for name in names if name in _RENAMED_LATER)]
     hadoop = jvm.org.apache.hadoop.conf.Configuration(False)  # noqa: FBT003  Without defaults.
     for name in names:
         hadoop.set(name, "")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from configproviders.spark._resolution import ours_among
 from configproviders.testing import CANARY
 
 pytestmark = pytest.mark.spark
@@ -256,7 +257,7 @@ print(len(spark.sparkContext.getConf().get("spark.executorEnv.A")))
 def test_a_submitted_reference_is_resolved_in_the_job(tmp_path: Path) -> None:
     (tmp_path / "job.properties").write_text(
         "spark.master=local[1]\nspark.ui.enabled=false\nspark.my.dsn=${it:s.properties:key}\n"
-        "spark.hadoop.fs.x.key=${it:s.properties:key}\nspark.theirs=${nobody:x}\n"
+        "spark.hadoop.fs.x.key=${it:s.properties:key}\nspark.theirs=${system:x}\n"
         "spark.config.providers=it\nspark.config.providers.it.class=file\n"
     )
     (tmp_path / "job.py").write_text(
@@ -281,8 +282,20 @@ print("canary-" in command_lines())
     )
 
     lines = done.stdout.splitlines()
-    assert lines == [f"{len(CANARY)} ${{nobody:x}}", str(len(CANARY)), "False"], done.stderr
+    assert lines == [f"{len(CANARY)} ${{system:x}}", str(len(CANARY)), "False"], done.stderr
     assert CANARY not in done.stderr
+
+
+def test_of_what_was_submitted_all_is_ours_but_spark_s_own_syntax() -> None:
+    submitted = {
+        "spark.a": "${vault:secret/x:key}",
+        "spark.b": "plain ${no.colon}",
+        "spark.c": "${env:HOME}",
+        "spark.executor.extraJavaOptions": "-Dx=${env:HOME} ${system:user.name}",
+        "spark.d": "${system:user.name}",
+    }
+
+    assert ours_among(submitted).keys() == {"spark.a", "spark.c"}
 
 
 def test_a_value_that_spark_refuses_is_not_quoted(in_a_process: InAProcess) -> None:

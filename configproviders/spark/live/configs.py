@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, NoReturn, Self
 from ...errors import ConfigException
 from ...plan import Location
 from ...provider import ConfigProvider
-from ...reference import find
 from ...transformer import ConfigTransformer
 from ...watch import Watcher
 from .. import connect, delivery
-from .._resolution import Configs, as_text, opened, read_entries, split_submitted
+from .._resolution import Configs, as_text, opened, ours_among, read_entries, split_submitted
 from ..options import delivered_options
 from .config import LiveConfig
 from .session import LiveSession
@@ -134,7 +133,8 @@ class LiveConfigs:
             raise ConfigException(
                 f"{', '.join(sorted(settings))}: declare providers in the configs of LiveConfigs"
             )
-        entries = self._submitted() | of_builder | self._entries
+        _, submitted = split_submitted(delivery.submitted_conf())
+        entries = ours_among(submitted) | of_builder | self._entries
         if connect.is_connect(entries):
             return connect.start(builder, entries)
         config = self._live(entries)
@@ -187,15 +187,6 @@ class LiveConfigs:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
-
-    def _submitted(self) -> dict[str, str]:
-        """Return the entries of ``spark-submit`` that refer to the providers alone."""
-        _, entries = split_submitted(delivery.submitted_conf())
-        return {
-            key: text
-            for key, text in entries.items()
-            if (found := find(text)) and all(each.provider in self._providers for each in found)
-        }
 
     def _live(self, entries: Mapping[str, str]) -> LiveConfig:
         """Return *entries* as a config that is live: the one that there is, if there is one."""
