@@ -17,27 +17,36 @@ from urllib.parse import quote, quote_plus
 REDACTED = "*********(redacted)"
 """What stands in the place of a value: Spark's own mark."""
 
-_LEAST = 8
+_LEAST, _MOST = 8, 1000
 
 
 class KnownValues:
-    """Values that must not be shown. Thread-safe; it only grows. ``repr`` shows no value."""
+    """Values that must not be shown, the newest thousand. Thread-safe. ``repr`` shows no value.
+
+    Rotated values come without end, and each makes cleaning slower.
+    """
 
     def __init__(self) -> None:
         """Know nothing yet."""
         self._lock = threading.Lock()
-        self._values: frozenset[str] = frozenset()
+        self._values: dict[str, tuple[str, ...]] = {}  # With their forms; the oldest first.
         self._forms: tuple[str, ...] = ()
 
     def add(self, values: Iterable[str]) -> None:
         """Know *values* too; an empty one is passed over."""
         with self._lock:
-            more = {value for value in values if value} - self._values
-            if more:
-                forms = {form for value in more if len(value) >= _LEAST for form in _forms(value)}
+            known, new = dict(self._values), False
+            for value in filter(None, values):
+                forms = known.pop(value, None)
+                new = new or forms is None
+                known[value] = tuple(_forms(value)) if forms is None else forms
+            for value in list(known)[:-_MOST]:
+                del known[value]
+            self._values = known
+            if new:
+                every = {each for value in known if len(value) >= _LEAST for each in known[value]}
                 # The longest first: one value may begin with another.
-                self._forms = tuple(sorted(forms.union(self._forms), key=len, reverse=True))
-                self._values |= more
+                self._forms = tuple(sorted(every, key=len, reverse=True))
 
     def clean(self, text: str) -> str:
         """Return *text* with :data:`REDACTED` in the place of each value that stands in it.

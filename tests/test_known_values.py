@@ -72,6 +72,15 @@ def test_a_value_is_no_pattern_and_no_repr_shows_it() -> None:
     assert "pair" not in repr(them)
 
 
+def test_of_very_many_the_newest_are_known() -> None:
+    them = known("the first value", "the second value")
+    them.add(["the first value"])
+    them.add(f"number {number:06}" for number in range(999))
+
+    assert them.clean("the first value") == REDACTED
+    assert them.clean("the second value") == "the second value"
+
+
 def test_values_are_added_while_others_clean() -> None:
     them = known()
     added = [f"secret-value-{number}" for number in range(200)]

@@ -85,7 +85,7 @@ def read(side: str, secrets: str, url: str) -> float:
     spark = session(side, {}, {"spark.jars": str(jar(POSTGRESQL))})
     options = {"url": url, "user": "postgres", "password": f"${{file:{secrets}:k}}"}
     options |= {"dbtable": f"(SELECT * FROM generate_series(1, {ROWS}) AS t (i)) AS t"}
-    options |= {"fetchsize": "10000"}
+    options |= {"fetchsize": "10000", "driver": "org.postgresql.Driver"}
     taken = []
     for _ in range(READS):
         begin = time.perf_counter()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 from ...cache_settings import CACHE_DEF
 from ...config_def import STRING
@@ -17,10 +18,13 @@ from ...registry import SETTING, open_providers
 from ...transformer import unresolved_among
 from .._resolution import Configs, as_text, read_entries
 from .secret import Secret
-from .texts import TTL, CachedTexts
+from .texts import TTL, CachedTexts, check_ttl
 
 # Names of settings that hold a secret, after Spark's own pattern; some say only where there is one.
-_SECRET = re.compile(r"(?i)secret|password|token|access[.]?key|credential|jwt")
+_SECRET = re.compile(
+    r"(?i)secret|passw|passphrase|pwd|token|credential|jwt|dsn|\bsas\b"
+    r"|(access|account|api|encryption|private)[._-]?key|connection[._-]?string|auth[._-]?header"
+)
 _NO_SECRET = re.compile(r"(?i)(file|path|mount|role|provider|ms)$")
 
 
@@ -53,6 +57,7 @@ class BackendSecrets:
         Raises :class:`ConfigException` for settings that providers refuse, and for those that hold
         a secret or a reference themselves: they would travel with every task.
         """
+        check_ttl(ttl)
         self._settings = read_entries(configs)[0]
         _refuse(find_all(self._settings))
         with open_providers(self._settings) as providers:
@@ -105,10 +110,16 @@ def _secret_settings(
             if key.type is not STRING
             for spelling in (key.name, *(alias.name for alias in key.aliases))
         }
-        for setting in (key.removeprefix(prefix) for key in settings if key.startswith(prefix)):
-            if (
-                setting not in harmless
-                and _SECRET.search(setting)
-                and not _NO_SECRET.search(setting)
-            ):
-                yield prefix + setting
+        for key in (each for each in settings if each.startswith(prefix)):
+            setting = key.removeprefix(prefix)
+            sounds = _SECRET.search(setting) and not _NO_SECRET.search(setting)
+            if (sounds and setting not in harmless) or _has_credentials(settings[key]):
+                yield key
+
+
+def _has_credentials(text: str) -> bool:
+    """Tell whether *text* is a URL with a user or a password in it."""
+    try:
+        return "@" in urlsplit(text).netloc
+    except ValueError:
+        return False

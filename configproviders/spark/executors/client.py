@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import socket
+import ssl
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,6 +21,7 @@ from .wire import Message, receive, send
 _CONNECT_SECONDS = 10
 _ANSWER_SECONDS = 120  # The driver may have to wait for the backend.
 _ANSWER_LIMIT = 1 << 28
+_MAX_STALE = timedelta(minutes=5)  # The driver may be busy.
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class DriverResolver:
     def __init__(self, driver: Driver) -> None:
         """Ask *driver*, from the first text on."""
         self._provider = _DriverConfigProvider(driver)
-        self._cache = CachingConfigProvider(self._provider)
+        self._cache = CachingConfigProvider(self._provider, max_stale=_MAX_STALE)
 
     def resolve(self, text: str, together: Collection[str] = ()) -> Resolved:  # noqa: ARG002  The driver knows.
         """Return what the driver says of *text*, which knows by itself what goes *together*."""
@@ -84,7 +86,7 @@ class _DriverConfigProvider(ConfigProvider):
         try:
             with (
                 socket.create_connection(at, _CONNECT_SECONDS) as plain,
-                self._tls.wrap_socket(plain) as connection,
+                self._wrapped(plain) as connection,
             ):
                 send(connection, {"key": self._driver.key, **question})
                 answer = receive(connection, limit=_ANSWER_LIMIT, seconds=_ANSWER_SECONDS)
@@ -96,6 +98,11 @@ class _DriverConfigProvider(ConfigProvider):
         if "error" in answer:
             raise _error_class(str(answer["error"]))(str(answer["message"]))
         return answer
+
+    def _wrapped(self, plain: socket.socket) -> ssl.SSLSocket:
+        plain.settimeout(_ANSWER_SECONDS)  # Others may be served before.
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # Else it waits for more.
+        return self._tls.wrap_socket(plain)
 
 
 def _error_class(name: str) -> type[ConfigException]:

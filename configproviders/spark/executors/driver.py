@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigException, LookupDenied, UnsupportedOperation
 from ...provider import ConfigProvider
-from .. import cleaning
+from .. import cleaning, exceptions, loggers
 from .._resolution import Configs, as_text, read_entries
 from .client import Driver, name_of
 from .secret import Secret, forget
@@ -69,6 +69,8 @@ class DriverSecrets:
         Raises :class:`UnsupportedOperation` in Spark Connect mode.
         """
         context = _context_of(spark)
+        loggers.hold_python()
+        exceptions.install()  # Handles have values on the driver too.
         conf = context.getConf()
         _warn_of_clear_text(conf)
         tls, certificate = server_context()
@@ -163,6 +165,8 @@ def _context_of(spark: Any) -> SparkContext:
 
     context = getattr(spark, "sparkContext", spark)  # Spark Connect's sessions have none.
     if isinstance(context, SparkContext):
+        if context._jsc is None:
+            raise ConfigException("the SparkContext has stopped: there are no executors to serve")
         return context
     raise UnsupportedOperation(
         f"{type(spark).__name__} has no SparkContext: in Spark Connect mode executors may not reach"
@@ -186,7 +190,8 @@ def _warn_of_clear_text(conf: SparkConf) -> None:
     switches = ("spark.network.crypto.enabled", "spark.ssl.rpc.enabled")
     if not (_is_local(conf) or any(conf.get(each, "").lower() == "true" for each in switches)):
         _log.warning(
-            "the key to the secrets travels with Spark's closures in the clear; set %s or %s",
+            "the key to the secrets travels with Spark's closures in the clear; set %s or %s, and"
+            " spark.io.encryption.enabled for large closures, which are written to disk",
             *switches,
         )
 

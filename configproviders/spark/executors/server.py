@@ -11,6 +11,7 @@ import logging
 import socket
 import socketserver
 import ssl
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -81,12 +82,12 @@ class Server(socketserver.ThreadingTCPServer):
             self.server_close()
             self._ended()
 
-    def verify_request(self, _request: Any, client_address: Any) -> bool:
-        """Whether there is a place among the connections."""
-        free = self._free.acquire(timeout=_SECONDS)
-        if not free:
-            self._log_once("all connections are taken", client_address)
-        return free
+    def verify_request(self, _request: Any, _client_address: Any) -> bool:
+        """Wait for a place among the connections; say whether there is one."""
+        while not self._closing.is_set() and self._is_wanted():
+            if self._free.acquire(timeout=_LOOK_SECONDS):
+                return True
+        return False
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Speak to one caller."""
@@ -112,18 +113,21 @@ class Server(socketserver.ThreadingTCPServer):
 
     def handle_error(self, _request: Any, _client_address: Any) -> None:
         """Log what went wrong here, instead of printing it."""
-        _log.exception("a question of an executor was not answered")
+        error = sys.exception()
+        _log.error("a question of an executor was not answered: %s", type(error).__name__)
 
     def _converse(self, connection: ssl.SSLSocket, client_address: Any) -> None:
         connection.do_handshake()
         question = receive(connection, limit=_QUESTION_LIMIT, seconds=_SECONDS)
-        key = str(question.pop("key", "")).encode("utf-8", "surrogatepass")
-        if not hmac.compare_digest(key, self._key):
+        if not self._knows(str(question.pop("key", ""))):
             self._log_once("wrong key", client_address)
             return
         answer = self._answer(question)
         connection.settimeout(_SEND_SECONDS)
         send(connection, answer)
+
+    def _knows(self, key: str) -> bool:
+        return hmac.compare_digest(key.encode("utf-8", "surrogatepass"), self._key)
 
     def _log_once(self, reason: str, client_address: Any) -> None:
         if reason not in self._logged and not self._closing.is_set():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import threading
+import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -37,6 +38,8 @@ from .secret import Resolved
 TTL = timedelta(minutes=5)
 """How long a value is kept if neither its reference nor the backend says so."""
 
+_LONGEST = timedelta(days=3650)
+
 _Generations = dict[Location, int]
 
 
@@ -55,6 +58,7 @@ class CachedTexts:
         ttl: timedelta = TTL,
     ) -> None:
         """Open the providers that *settings* declare; use those of *live*, which win."""
+        check_ttl(ttl)
         self._closing = ExitStack()
         declared = self._closing.enter_context(open_providers(settings))
         for provider in declared.values():
@@ -69,6 +73,7 @@ class CachedTexts:
         self._wanted: dict[Location, frozenset[str]] = {}
         self._generations: Counter[Location] = Counter()
         self._latest: dict[str, tuple[str, _Generations]] = {}
+        self._found: dict[str, tuple[Resolved, float, _Generations]] = {}
         renew_in_children(self)
 
     def add(self, configs: Mapping[str, str]) -> None:
@@ -83,6 +88,8 @@ class CachedTexts:
 
     def resolve(self, text: str, together: Collection[str] = ()) -> Resolved:
         """Return what *text* comes to now; raise a :class:`ConfigException` that pickles."""
+        if found := self._known(text):
+            return found
         self._expect(tuple(together))
         plan = self._transformer.plan({text: text})
         with self._lock:
@@ -96,9 +103,11 @@ class CachedTexts:
         with self._lock:
             if all(self._generations[each] == number for each, number in generations.items()):
                 self._latest[text] = version, generations
-        found = plan.references.get(text, ())
-        parts = tuple(values[each.provider, each.path][each.key] for each in found)
-        return Resolved(value, parts, version, self._left(answers))
+        references = plan.references.get(text, ())
+        parts = tuple(values[each.provider, each.path][each.key] for each in references)
+        resolved = Resolved(value, parts, version, self._left(answers))
+        self._found[text] = resolved, time.monotonic() + resolved.seconds, generations
+        return resolved
 
     def refuse(self, text: str, version: str) -> None:
         """Have *text* fetched anew if *version* is the newest that was given out of it."""
@@ -118,6 +127,16 @@ class CachedTexts:
     def renew(self) -> None:
         """Have a lock of its own in a forked child."""
         self._lock = threading.Lock()
+
+    def _known(self, text: str) -> Resolved | None:
+        """Return what *text* came to, if that is still good: most calls are for that."""
+        resolved, end, generations = self._found.get(text, (None, 0.0, {}))
+        left = end - time.monotonic()
+        if resolved is None or left <= 0:
+            return None
+        if any(self._generations[each] != number for each, number in generations.items()):
+            return None
+        return replace(resolved, seconds=left)
 
     def _expect(self, together: tuple[str, ...]) -> None:
         if together and together not in self._expected:
@@ -162,6 +181,12 @@ class CachedTexts:
     def _version(self, value: str, generations: Mapping[Location, int]) -> str:
         state = f"{sorted(generations.items())}\0{value}".encode("utf-8", "surrogatepass")
         return hmac.digest(self._key, state, "sha256").hex()
+
+
+def check_ttl(ttl: timedelta) -> None:
+    """Raise :class:`ConfigException` for a *ttl* that no clock measures."""
+    if not timedelta(0) <= ttl <= _LONGEST:
+        raise ConfigException(f"ttl is {ttl}: it must not be below 0 or above {_LONGEST}")
 
 
 def _cached(provider: ConfigProvider, ttl: timedelta) -> ConfigProvider:

@@ -23,11 +23,11 @@ SAYINGS = (
     r"access denied for user",  # MySQL, MariaDB
     r"login failed for user",  # SQL Server
     r"ORA-01017",  # Oracle: invalid username/password
-    r"(incorrect|invalid) (user ?name|login|credential|authorization spec|password)",
+    r"(incorrect|invalid) (user ?name|login|credential|authorization spec|password)(?! column)",
     r"\b(Sasl|Ssl)AuthenticationException\b",  # Kafka
     r"\b(InvalidAccessKeyId|SignatureDoesNotMatch|InvalidClientTokenId|UnrecognizedClient)",  # AWS
     r"\b(ExpiredToken|InvalidToken|TokenRefreshRequired|RequestExpired)",  # AWS, short-lived keys
-    r"\b(status|HTTP|code)\b.{0,24}\b40[13]\b",
+    r"\b(status|HTTP|code)( code)?[ :=/\d.]{1,8}\b40[13]\b(?! rows)",
     r"\b(401 Unauthorized|403 Forbidden)\b",
 )
 """What the messages of refused logins say, as regular expressions in which case is nothing."""
@@ -42,8 +42,11 @@ def is_authentication_failure(error: BaseException) -> bool:
 
 
 def _is_refused(error: BaseException) -> bool:
-    # What PySpark captured keeps the trace of the JVM, with all causes, beside its text.
-    if _SAYING.search(f"{error}\n{getattr(error, '_stackTrace', '')}"):
+    try:  # What PySpark captured keeps the trace of the JVM, with all causes, beside its text.
+        said = f"{error}\n{getattr(error, '_stackTrace', '')}"
+    except Exception:  # noqa: BLE001  It says nothing, and is no reason to lose it.
+        return False
+    if _SAYING.search(said):
         return True
     throwable = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     return throwable is not None and any(map(_is_refused_in_jvm, _causes(throwable)))
@@ -56,7 +59,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         if id(each) not in seen:
             seen.add(id(each))
             yield each
-            links = (each.__cause__, each.__context__, getattr(each, "_cause", None))
+            links = [each.__cause__, each.__context__, getattr(each, "_cause", None)]
+            links += getattr(each, "exceptions", ())  # Those of a group.
             waiting += [linked for linked in links if isinstance(linked, BaseException)]
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from ...data import Answer, ConfigData
 from ...errors import shorten
 from ...plan import Location
 from ...reference import substitute
@@ -43,17 +42,19 @@ class LiveConfig:
         transformer: ConfigTransformer,
         watcher: Watcher,
         forget: Callable[[Location], None],
+        renewing: threading.RLock,
     ) -> None:
         """Resolve *entries* and watch what they refer to; raise :class:`UnresolvedError`.
 
-        *forget* is told the locations whose values were refused.
+        *forget* is told the locations whose values were refused. Who holds *renewing* asks the
+        backends anew; the configs of one set of providers share it.
         """
         self._entries = dict(entries)
         self._transformer = transformer
         self._watcher = watcher
         self._forget = forget
         self._changed: Changed = lambda _: None
-        self._renewing = threading.Lock()  # One at a time asks the backend anew.
+        self._renewing = renewing
         self._landing = threading.RLock()  # One at a time brings values.
         self._cancel: Callable[[], None] = lambda: None
         self._now = _Now(self._resolve(), 0, object())
@@ -80,9 +81,11 @@ class LiveConfig:
         with self._renewing:
             if revision not in (None, self.revision):
                 return
-            for location in self.result.plan.lookups:
-                self._forget(location)
             result = self._resolve()
+            if result.data == self.result.data:  # Else another config had them renewed.
+                for location in self.result.plan.lookups:
+                    self._forget(location)
+                result = self._resolve()
             with self._landing:
                 now = self._now = self._now._replace(subscription=object())
                 self._land(result)
@@ -124,11 +127,11 @@ class LiveConfig:
         result = self.result
         answers = dict(result.answers)
         for location, each in change.locations.items():
-            if _keys(answers[location]) - _keys(each.data):
+            if result.plan.lookups[location] <= each.data.data.keys():
+                answers[location] = each.data
+            else:
                 place = f"{location.provider}:{shorten(location.path)}"
                 _log.warning("what %s said is gone; its last values stay in use", place)
-            else:
-                answers[location] = each.data
         values = values_as_typed(result.plan, answers)
         data, _ = substitute(self._entries, result.plan.references, values)
         return replace(result, data=data, answers=answers)
@@ -145,7 +148,3 @@ class LiveConfig:
 
 def _difference(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in after.items() if value != before.get(key)}
-
-
-def _keys(answer: Answer) -> set[str]:
-    return set(answer.data) if isinstance(answer, ConfigData) else set()

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NoReturn, Self
 from ...errors import ConfigException
 from ...plan import Location
 from ...provider import ConfigProvider
+from ...reference import find
+from ...single_flight import SingleFlight
 from ...transformer import ConfigTransformer
 from ...watch import Watcher
 from .. import connect, delivery
@@ -48,19 +50,26 @@ class LiveOptions:
     """
 
     def __init__(
-        self, config: LiveConfig, *, allow_leaks: Collection[str], stream_format: str | None
+        self,
+        config: LiveConfig,
+        entries: Mapping[str, str],
+        *,
+        allow_leaks: Collection[str],
+        stream_format: str | None,
     ) -> None:
-        """Take the options as a config; raise :class:`ConfigException` for what would be seen."""
+        """Take *entries*, and those with references as *config*; raise as :class:`LiveConfigs`."""
         self._config = config
+        self._entries = entries
         self._allow_leaks = frozenset(allow_leaks)
         self._stream_format = stream_format
         self()
 
     def __call__(self) -> dict[str, str]:
         """Return the options with the values of now, as :func:`resolve_options` does."""
-        return delivered_options(
+        options = delivered_options(
             self._config.result, allow_leaks=self._allow_leaks, stream_format=self._stream_format
         )
+        return {**self._entries, **options}
 
     def __reduce__(self) -> NoReturn:
         """Refuse to be pickled: an executor would get the values of the past."""
@@ -102,8 +111,8 @@ class LiveConfigs:
         settings, self._entries = read_entries(configs)
         submitted, _ = split_submitted(delivery.submitted_conf())
         settings = {**submitted, **settings}
-        self._lock = threading.Lock()
-        self._renewing = threading.Lock()
+        self._renewing = threading.RLock()
+        self._making: SingleFlight[LiveConfig] = SingleFlight()
         self._configs: dict[frozenset[tuple[str, str]], LiveConfig] = {}
         with ExitStack() as stack:
             self._providers = stack.enter_context(opened(settings, providers))
@@ -114,7 +123,7 @@ class LiveConfigs:
     @property
     def revision(self) -> int:
         """How often values have changed so far."""
-        return sum(each.revision for each in self._all())
+        return sum(each.revision for each in list(self._configs.values()))
 
     def create_session(
         self, builder: SparkSession.Builder, *, allow_leaks: Collection[str] = ()
@@ -156,21 +165,23 @@ class LiveConfigs:
 
         The arguments and errors are those of :func:`~configproviders.spark.resolve_options`.
         """
-        config = self._live(as_text(options))
-        return LiveOptions(config, allow_leaks=allow_leaks, stream_format=stream_format)
+        entries = as_text(options)
+        config = self._live({key: text for key, text in entries.items() if find(text)})
+        return LiveOptions(config, entries, allow_leaks=allow_leaks, stream_format=stream_format)
 
     def invalidate(self, *, revision: int | None = None) -> None:
         """Ask for all values anew, now: those that there are were refused.
 
         What the providers keep of them is forgotten, so that leased credentials are issued anew.
         With *revision*, nothing happens if values have changed since: so of several that were
-        refused at once, one asks. Raises :class:`UnresolvedError`, and keeps what there is, if that
-        fails.
+        refused at once, one asks. Raises :class:`UnresolvedError`, after all were asked, and keeps
+        what there is, where that fails.
         """
         with self._renewing:
             if revision in (None, self.revision):
-                for each in self._all():
-                    each.invalidate()
+                failures = list(filter(None, map(_failure, list(self._configs.values()))))
+                if failures:
+                    raise failures[0]
 
     def close(self) -> None:
         """Watch no more, and close the providers that were opened here."""
@@ -191,17 +202,23 @@ class LiveConfigs:
     def _live(self, entries: Mapping[str, str]) -> LiveConfig:
         """Return *entries* as a config that is live: the one that there is, if there is one."""
         same = frozenset(entries.items())
-        with self._lock:
-            found = self._configs.get(same)
-        if found is not None:
-            return found
-        made = LiveConfig(entries, self._transformer, self._watcher, self._forget)
-        with self._lock:
-            return self._configs.setdefault(same, made)
+        return self._configs.get(same) or self._making.do(same, lambda: self._made(same, entries))
 
-    def _all(self) -> list[LiveConfig]:
-        with self._lock:
-            return list(self._configs.values())
+    def _made(self, same: frozenset[tuple[str, str]], entries: Mapping[str, str]) -> LiveConfig:
+        if same not in self._configs:
+            self._configs[same] = LiveConfig(
+                entries, self._transformer, self._watcher, self._forget, self._renewing
+            )
+        return self._configs[same]
 
     def _forget(self, location: Location) -> None:
         self._providers[location.provider].invalidate(location.path)
+
+
+def _failure(config: LiveConfig) -> ConfigException | None:
+    """Ask for the values of *config* anew; return why that failed."""
+    try:
+        config.invalidate()
+    except ConfigException as error:
+        return error
+    return None

@@ -3,8 +3,8 @@
 Hadoop keeps one for each scheme, authority and user, and whoever wants one gets that. So a secret
 that was replaced in the configuration has no effect where one is open. To close it would break who
 reads and writes through it. It is taken out of the cache instead: who wants one from then on gets
-another, which takes the new secret, and what runs goes on with the old one, which is closed when
-the secret changes the next time, or at the end.
+another, which takes the new secret, and what runs goes on with the old one, which is closed at the
+end: a stream, or the event log, may hold it for life.
 
 The cache of another JVM is out of reach. Where there are executors, jobs that start from then on
 are told not to use it for the scheme (``fs.<scheme>.impl.disable.cache``), unless the configuration
@@ -51,8 +51,7 @@ class FileSystems:
     def reopen(self, of: Iterable[str]) -> None:
         """Have those with one of the schemes *of* opened anew by who wants them from now on."""
         wanted = set(of)
-        old, self._old = self._old, self._out_of_cache(wanted)
-        _close(old)
+        self._old += self._out_of_cache(wanted)
         for scheme in () if self._is_local else sorted(wanted):
             name = f"fs.{scheme}.impl.disable.cache"
             if self._hadoop.get(name) is None:
@@ -63,8 +62,12 @@ class FileSystems:
 
     def close(self) -> None:
         """Close those that nobody can get any more."""
-        old, self._old = self._old, []
-        _close(old)
+        from py4j.protocol import Py4JError
+
+        for each in self._old:
+            with suppress(Py4JError):  # Nobody uses it any more, whatever it says.
+                each.close()
+        self._old = []
 
     def _out_of_cache(self, wanted: set[str]) -> list[Any]:
         cache, remove = self._cache()
@@ -104,11 +107,3 @@ class FileSystems:
                 if not left:
                     raise
         return [(key, now.get(key)) for key in now.keySet()]
-
-
-def _close(file_systems: Iterable[Any]) -> None:
-    from py4j.protocol import Py4JError
-
-    for each in file_systems:
-        with suppress(Py4JError):  # Nobody uses it any more, whatever it says.
-            each.close()

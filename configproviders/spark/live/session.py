@@ -50,8 +50,7 @@ class LiveSession:
 
     def close(self) -> None:
         """Close what was replaced."""
-        if self._runs():
-            self._file_systems.close()
+        self._file_systems.close()
 
     def _take(self, changed: Mapping[str, str]) -> None:
         if not self._runs():
@@ -65,6 +64,10 @@ class LiveSession:
 
     def _set(self, key: str, value: str) -> str:
         """Set one value; return why the running session has not got it."""
+        try:
+            guard.refuse_unusual({key: value})
+        except ConfigException as error:
+            return str(error)
         if key.startswith(_HADOOP):
             return self._set_hadoop(key, value)
         try:

@@ -39,7 +39,8 @@ PATIENCE = timedelta(seconds=10)
 """How long a secret store may be behind the database: rotations take moments, Lambdas seconds."""
 
 _log = logging.getLogger(__name__)
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 1.0
+_IN_VAIN = 3
 _LOOK_SECONDS = 0.02
 _AWAIT_SECONDS = 0.2
 
@@ -71,9 +72,10 @@ def retrying(
         rows = retrying(lambda: read(options()).count(), options)()
 
     *function* has to call *live* itself each time, as it is what has the secrets of now, and it has
-    to be idempotent: the first try may have done a part, or all. *refused* tells whether an error
-    is a refused login; any other passes. If there is no other secret within *patience*, the error
-    passes too, and so does whatever the second try raises.
+    to be idempotent: the first try may have done a part, or all. Give the options that it uses, and
+    :class:`LiveConfigs` only for secrets of the session: it counts changes of all. *refused* tells
+    whether an error is a refused login; any other passes. If there is no other secret within
+    *patience*, the error passes too, and so does whatever the second try raises.
     """
 
     @functools.wraps(function)
@@ -126,20 +128,24 @@ def run_query(
     """Run the query that *start* starts to its end, in this thread; return it.
 
     When values of *live* have changed it is restarted, see :func:`restart_query`; and when it ends
-    with a refused login, as soon as there are others, within *patience*. It ends when it is stopped
-    elsewhere, when there is nothing more for it to do, or with another error, which is raised.
+    with a refused login, as soon as there are others, within *patience*, but for a third time in a
+    row without a batch. It ends when it is stopped elsewhere, when there is nothing more for it to
+    do, or with another error, which is raised. Give the options that it uses: :class:`LiveConfigs`
+    counts changes of all.
     """
     from pyspark.errors import StreamingQueryException
 
     start = retrying(start, live, refused=refused, patience=patience)
-    revision = live.revision
+    revision, in_vain = live.revision, 0
     query = start()
     while True:
         try:
             if query.awaitTermination(_AWAIT_SECONDS):  # type: ignore[arg-type] # Floats too.
                 return query
         except StreamingQueryException as error:
-            if not (refused(error) and _is_renewed(live, revision, patience)):
+            in_vain = 1 if query.lastProgress else in_vain + 1  # No batch since the last refusal.
+            again = in_vain < _IN_VAIN and refused(error)
+            if not (again and _is_renewed(live, revision, patience)):
                 raise
         if live.revision != revision:
             revision = live.revision

@@ -118,6 +118,16 @@ def test_who_was_refused_gets_the_values_of_now_at_once(
 
     assert options()["user"] == "u1"
     assert options.revision == 1
+    assert database.forgotten == []  # There was another already.
+
+
+def test_what_is_still_the_refused_value_is_forgotten_and_asked_for_again(
+    slow: LiveConfigs, database: Database
+) -> None:
+    options = slow.options(CONFIGS)
+
+    options.invalidate()
+
     assert database.forgotten == ["orders"]
 
 
@@ -133,7 +143,8 @@ def test_of_several_that_were_refused_at_once_one_asks(
     for thread in threads:
         thread.join()
 
-    assert database.forgotten == ["orders"]
+    assert options.revision == 1
+    assert database.forgotten == []
 
 
 def test_what_changes_after_a_refusal_still_comes_by_itself(
