@@ -160,6 +160,24 @@ def test_settings_that_say_where_a_secret_is_are_taken(
     assert BackendSecrets(settings).secret("${p:a:b}").text == "${p:a:b}"
 
 
+@pytest.mark.parametrize(
+    "setting",
+    ["api.key", "apikey", "passphrase", "pwd", "db.dsn", "private-key", "connection.string", "sas"],
+)
+def test_settings_of_others_that_sound_secret_are_refused(backend: Backend, setting: str) -> None:
+    with pytest.raises(ConfigException, match="would travel with every task"):
+        BackendSecrets({**backend.settings, f"config.providers.counted.param.{setting}": CANARY})
+
+
+def test_a_url_with_a_password_is_refused() -> None:
+    address = {"config.providers.p.param.vault.addr": f"https://user:{CANARY}@vault:8200"}
+
+    with pytest.raises(ConfigException, match=r"vault\.addr: would travel") as caught:
+        BackendSecrets(settings_of("vault") | address)
+
+    assert CANARY not in str(caught.value)
+
+
 def test_settings_with_a_reference_are_refused(backend: Backend) -> None:
     settings = settings_of("file", allowed_paths="${env:HOME}")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from spark.executors.counted import Backend
 
-from configproviders.errors import KeyNotFound, LookupFailed, UnresolvedError
+from configproviders.errors import ConfigException, KeyNotFound, LookupFailed, UnresolvedError
 from configproviders.spark.executors.texts import CachedTexts
 from configproviders.testing import CANARY
 
@@ -146,3 +146,9 @@ def test_an_error_where_a_value_is_used_can_be_pickled(texts: CachedTexts) -> No
         assert (type(copy), str(copy)) == (type(caught), str(caught))
     assert str(missing.value) == "${counted:db:x}: no key 'x' at 'db'"
     assert str(several.value).endswith("; ${counted:no:y}: nothing at 'no'")
+
+
+@pytest.mark.parametrize("ttl", [timedelta.max, timedelta(seconds=-1)])
+def test_a_ttl_that_no_clock_measures_is_refused(ttl: timedelta) -> None:
+    with pytest.raises(ConfigException, match="it must not be below 0 or above"):
+        CachedTexts({}, ttl=ttl)

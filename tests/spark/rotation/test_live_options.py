@@ -180,6 +180,47 @@ def test_the_last_values_stay_when_the_secret_is_deleted(
     assert options()["user"] == "u1"
 
 
+def test_a_provider_may_answer_more_keys_than_it_was_asked_for() -> None:
+    class Generous(Database):
+        def get(self, path: str, keys: Collection[str] | None = None) -> ConfigData:
+            return super().get(path, None)
+
+    database = Generous()
+    with LiveConfigs(providers={"db": database}, watcher=SOON) as live:
+        options = live.options({"password": "${db:orders:password}"})
+        database.rotate(1)
+        until(options, 1)
+
+        assert options()["password"] == f"{CANARY}-1"
+
+
+def test_options_that_differ_in_plain_entries_share_what_is_watched(
+    live: LiveConfigs, database: Database
+) -> None:
+    first = live.options({"password": "${db:orders:password}", "dbtable": "a"})
+    calls = database.calls
+
+    second = live.options({"password": "${db:orders:password}", "dbtable": "b", "fetchsize": 10})
+
+    assert database.calls == calls
+    assert first() == {"password": f"{CANARY}-0", "dbtable": "a"}
+    assert second() == {"password": f"{CANARY}-0", "dbtable": "b", "fetchsize": "10"}
+
+
+def test_all_are_asked_though_one_cannot_be_had(database: Database) -> None:
+    other = Database()
+    with LiveConfigs(providers={"gone": other, "db": database}) as live:
+        live.options({"a": "${gone:orders:user}"})
+        options = live.options({"b": "${db:orders:user}"})
+        other.content = {}
+        database.rotate(1)
+
+        with pytest.raises(UnresolvedError):
+            live.invalidate()
+
+        assert options()["b"] == "u1"
+
+
 def test_the_same_options_are_asked_for_once(live: LiveConfigs, database: Database) -> None:
     live.options(CONFIGS)
     calls = database.calls

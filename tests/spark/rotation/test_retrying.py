@@ -176,6 +176,9 @@ OTHERS = [
     "Status Code: 404",
     "permission denied for table orders",
     "Stage 401 contains a task of very large size",
+    "HTTP 200, 401 rows",
+    "status of task 401",
+    "Found invalid password column type",
 ]
 
 
@@ -188,6 +191,17 @@ def test_a_refused_login_is_known_by_its_words(text: str) -> None:
 @pytest.mark.parametrize("text", OTHERS)
 def test_other_errors_are_no_refused_login(text: str) -> None:
     assert not is_authentication_failure(chained(Exception(text)))
+
+
+def test_an_error_without_a_text_is_none_and_a_group_is_what_it_holds() -> None:
+    class SilentError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    refused = Exception(REFUSED[0])
+
+    assert not is_authentication_failure(SilentError())
+    assert is_authentication_failure(ExceptionGroup("several", [SilentError(), refused]))
 
 
 def test_a_chain_of_causes_may_be_a_ring() -> None:
