@@ -318,6 +318,32 @@ def test_a_query_is_restarted_when_its_secret_changes_and_ends_when_it_is_stoppe
     assert copy.rows() == list(range(copy.fed))
 
 
+def test_a_query_that_is_refused_with_each_secret_is_not_restarted_for_ever(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    class Leases:
+        """Have other credentials each time."""
+
+        revision = 0
+
+        def invalidate(self, *, revision: int | None = None) -> None:
+            self.revision += 1
+
+    starts = []
+
+    def refused(batch: object, number: int) -> None:
+        raise PermissionError("password authentication failed for user")
+
+    def start() -> StreamingQuery:
+        starts.append(spark.readStream.format("rate").load().writeStream.foreachBatch(refused))
+        return starts[-1].option("checkpointLocation", str(tmp_path / "checkpoint")).start()
+
+    with pytest.raises(Exception, match="password authentication failed"):
+        run_query(start, Leases())
+
+    assert len(starts) == 3
+
+
 def test_when_the_context_has_stopped_a_rotation_is_nothing(
     secrets: Secrets, live: LiveConfigs, spark: SparkSession, caplog: pytest.LogCaptureFixture
 ) -> None:
