@@ -252,8 +252,7 @@ def _hold(jvm: Any) -> None:
 
 
 def _is_static(key: str, jvm: Any, session: SparkSession) -> bool:
-    known = jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(key) is not None
-    return known and not session.conf.isModifiable(key)
+    return redaction.find_entry(key, jvm) is not None and not session.conf.isModifiable(key)
 
 
 def _name_what_is_ignored(keys: Iterable[str]) -> None:
@@ -263,9 +262,8 @@ def _name_what_is_ignored(keys: Iterable[str]) -> None:
 
 def _refuse_registered(secrets: Mapping[str, str], jvm: Any) -> None:
     """Refuse values that Spark would expand, as it does where it knows the key itself."""
-    find = jvm.org.apache.spark.internal.config.ConfigEntry.findEntry
-    known = [key for key, text in secrets.items() if "${" in text and find(key) is not None]
-    guard.refuse_expansion(secrets, known)
+    odd = [key for key, text in secrets.items() if "${" in text]
+    guard.refuse_expansion(secrets, [key for key in odd if redaction.find_entry(key, jvm)])
 
 
 def _refuse_to_quote(error: Exception, secrets: Mapping[str, str]) -> None:

@@ -16,6 +16,7 @@ MOST = {
 }
 """The most that each may say, under ``org.apache.spark.``; at the next level it prints values."""
 
+_LOG4J = "org.apache.logging.log4j"
 _PY4J = ("py4j.java_gateway", "py4j.clientserver")
 
 
@@ -35,16 +36,17 @@ def hold_jvm(jvm: Any) -> None:
     starts, so call this again then. Executors have loggers of their own, which
     :func:`log4j2_file` holds.
     """
-    log4j = jvm.org.apache.logging.log4j
-    level_of, logger_of = log4j.Level.valueOf, log4j.LogManager.getLogger
+    # By their whole names: Py4J asks the JVM for each part of a name that is written with dots.
+    level_of = getattr(jvm, f"{_LOG4J}.Level").valueOf
+    logger_of = getattr(jvm, f"{_LOG4J}.LogManager").getLogger
     most = {name: level_of(name) for name in set(MOST.values())}
-    held = {}
+    held = getattr(jvm, "java.util.HashMap")()  # For a dict, PySpark would import pandas.
     for name, level in MOST.items():
         full_name = f"org.apache.spark.{name}"
         now = logger_of(full_name.rpartition(".")[0]).getLevel()
         # Set in any case, or it follows the root's.
-        held[full_name] = now if now.isMoreSpecificThan(most[level]) else most[level]
-    log4j.core.config.Configurator.setLevel(held)
+        held.put(full_name, now if now.isMoreSpecificThan(most[level]) else most[level])
+    getattr(jvm, f"{_LOG4J}.core.config.Configurator").setLevel(held)
 
 
 def log4j2_file() -> str:

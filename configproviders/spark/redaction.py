@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 REGEX = "spark.redaction.regex"
 OPTIONS_REGEX = "spark.sql.redaction.options.regex"
 STRING_REGEX = "spark.sql.redaction.string.regex"
+_SQL_CONF = "org.apache.spark.sql.internal.SQLConf"
 # What Hadoop learns only when it loads the file system.
 _RENAMED_LATER = {"fs.s3a.server-side-encryption-key": "fs.s3a.encryption.key"}
 _lock = threading.Lock()
@@ -49,15 +50,20 @@ def add_keys(conf: Any, keys: Iterable[str], jvm: Any) -> None:
 
 def covers(pattern: str, key: str, jvm: Any) -> bool:
     """Tell whether *pattern* has Spark hide *key* in every form in which it shows it."""
-    compiled = jvm.java.util.regex.Pattern.compile(pattern)
+    compiled = getattr(jvm, "java.util.regex.Pattern").compile(pattern)
     return all(bool(compiled.matcher(form).find()) for form in _forms([key], jvm))
 
 
 def default(entry: str, jvm: Any) -> str:
     """Return what *entry*, a setting of Spark's own, is when nothing is set."""
-    jvm.org.apache.spark.sql.internal.SQLConf.isStaticConfigKey(entry)  # It registers its entries.
-    found = jvm.org.apache.spark.internal.config.ConfigEntry.findEntry(entry)
+    getattr(jvm, _SQL_CONF).isStaticConfigKey(entry)  # It registers its entries.
+    found = find_entry(entry, jvm)
     return str(found.defaultValueString())
+
+
+def find_entry(key: str, jvm: Any) -> Any:
+    """Return what Spark knows of *key*: its entry, or ``None`` for a key of somebody else."""
+    return getattr(jvm, "org.apache.spark.internal.config.ConfigEntry").findEntry(key)
 
 
 def add_options(keys: Iterable[str]) -> None:
@@ -120,7 +126,7 @@ def _compiled(entry: str, pattern: str, jvm: Any) -> None:
     from pyspark.errors import PySparkException
 
     try:
-        jvm.java.util.regex.Pattern.compile(pattern)
+        getattr(jvm, "java.util.regex.Pattern").compile(pattern)
     except (Py4JJavaError, PySparkException):
         pass
     else:
@@ -147,7 +153,7 @@ def _forms(keys: Iterable[str], jvm: Any) -> list[str]:
 def _names_in_hadoop(names: Collection[str], jvm: Any) -> list[str]:
     """Return what Hadoop calls *names*: a deprecated one stands there under its new name too."""
     names = [*names, *(_RENAMED_LATER[name] for name in names if name in _RENAMED_LATER)]
-    hadoop = jvm.org.apache.hadoop.conf.Configuration(False)  # noqa: FBT003  Without defaults.
+    hadoop = getattr(jvm, "org.apache.hadoop.conf.Configuration")(False)  # noqa: FBT003  Without defaults.
     for name in names:
         hadoop.set(name, "")
     return [str(key) for key in hadoop.getPropsWithPrefix("").keySet()]
