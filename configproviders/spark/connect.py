@@ -45,7 +45,7 @@ def start(builder: SparkSession.Builder, entries: Mapping[str, str]) -> SparkSes
     exceptions.install(connect=True)
     keys = redaction.known_options()
     if keys:
-        _refuse_clear_text(session)
+        refuse_clear_text(session)
     _cover(session, keys)
     return session
 
@@ -69,12 +69,13 @@ def cover_options(keys: Collection[str]) -> None:
     if session is None:
         return
     exceptions.install(connect=True)
-    _refuse_clear_text(session)
+    refuse_clear_text(session)
     _cover(session, keys)
 
 
-def _refuse_clear_text(session: SparkSession) -> None:
-    channel: Any = session.client._builder
+def refuse_clear_text(session: Any) -> None:
+    """Raise :class:`UnsupportedOperation` if *session* sends options in the clear to elsewhere."""
+    channel = session.client._builder
     if not (channel.secure or _is_loopback(channel.host)):
         raise UnsupportedOperation(
             f"the Spark Connect server {channel.host!r} is reached without TLS, where others can"

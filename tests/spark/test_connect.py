@@ -6,16 +6,16 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from configproviders.errors import UnsupportedOperation
-from configproviders.spark import connect, redaction
+from configproviders.spark import connect
 from configproviders.testing import CANARY
 
 PROGRAM = """
 import json, sys, urllib.request, warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -29,7 +29,8 @@ ours = "OURS" == Path("whose").read_text()
 spark = create_session(builder) if ours else builder.getOrCreate()
 secret = "${file:s.properties:key}" if ours else Path("s.properties").read_text().strip()[4:]
 names = dict.fromkeys(["password", "myApiKey", "x.dsn"], secret)
-options = resolve_options(names) if ours else names
+with ThreadPoolExecutor(1) as thread:  # Where no session is active.
+    options = thread.submit(resolve_options, names).result() if ours else names
 read = spark.read.format("csv").options(**options).options(beacon="beacon-1").load("data.csv")
 rows = read.count()
 read.write.format("parquet").options(**options).mode("overwrite").save("out")
@@ -90,27 +91,22 @@ def test_a_plain_client_has_them_shown(show: Callable[[str], dict[str, str]]) ->
 
 
 @pytest.mark.parametrize(
-    ("host", "secure", "refused"),
+    ("url", "refused"),
     [
-        ("spark.example.org", False, True),
-        ("spark.example.org", True, False),
-        ("localhost", False, False),
-        ("[::1]", False, False),
+        ("sc://spark.example.org", True),
+        ("sc://spark.example.org/;use_ssl=true", False),
+        ("sc://localhost", False),
+        ("sc://[::1]:15002", False),
     ],
 )
-def test_options_go_over_no_network_in_the_clear(
-    monkeypatch: pytest.MonkeyPatch, host: str, *, secure: bool, refused: bool
-) -> None:
-    confs: dict[str, str] = {}
-    conf = SimpleNamespace(get=confs.get, set=confs.__setitem__)
-    channel = SimpleNamespace(secure=secure, host=host)
-    session = SimpleNamespace(client=SimpleNamespace(_builder=channel), conf=conf)
-    monkeypatch.setattr(redaction, "active_session", lambda *, remote: session)
+def test_options_go_over_no_network_in_the_clear(url: str, *, refused: bool) -> None:
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+    from pyspark.sql.connect.session import SparkSession
+
+    session = SparkSession(connection=DefaultChannelBuilder(url))  # It connects when it is used.
 
     if refused:
         with pytest.raises(UnsupportedOperation, match="without TLS, where others can"):
-            connect.cover_options({"x.dsn"})
-        assert not confs
+            connect.refuse_clear_text(session)
     else:
-        connect.cover_options({"x.dsn"})
-        assert r"^(?i:x\.dsn)$" in confs[redaction.OPTIONS_REGEX]
+        connect.refuse_clear_text(session)
