@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from .errors import ConfigException, UnknownProvider, shorten
 from .path_options import split_any_options
 from .plan import Location, LookupPlan, Use
 from .provider import ConfigProvider
 from .reference import find
-from .registry import JAVA_CLASSES, SETTING, find_class
+from .registry import JAVA_CLASSES, SETTING, SHORT_NAMES, find_class
 
 _VAULT, _KV_VERSION, _AUTO = "vault", "vault.kv.version", "auto"
 
@@ -38,14 +38,23 @@ def leading_to(
     }
 
 
-def tracing_settings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return provider *settings* with which no user of a secret is overlooked.
+def check_place(place: str, providers: Mapping[str, ConfigProvider]) -> None:
+    """Raise :class:`ConfigException` if *place* can mean nothing, before texts are gathered."""
+    _meant(place, providers)
 
-    Whether ``secret/db`` and ``secret/data/db`` are one is a thing that Vault is asked, unless a
-    setting says it. Here nobody is asked, so where none says it they are taken for one.
+
+def tracing_settings(
+    settings: Mapping[str, str], place: str, live: Collection[str] = ()
+) -> dict[str, str]:
+    """Return provider *settings* with which no user of a secret at *place* is overlooked.
+
+    If the provider of *place* is neither set up there nor among those that are *live*, and one of
+    ours has its name, that one is meant. Whether ``secret/db`` and ``secret/data/db`` are one is
+    a thing that Vault is asked, unless a setting says it. Here nobody is asked, so where none says
+    it they are taken for one.
     """
-    told = dict(settings)
-    for key, class_name in settings.items():
+    told = _with_ours(settings, place.partition(":")[0], live)
+    for key, class_name in list(told.items()):
         if key.startswith(f"{SETTING}.") and JAVA_CLASSES.get(class_name, class_name) == _VAULT:
             prefix = f"{key.removesuffix('.class')}.param."
             says = [prefix + name for name in _kv_version_names()]
@@ -53,6 +62,16 @@ def tracing_settings(settings: Mapping[str, str]) -> dict[str, str]:
                 told = {each: text for each, text in told.items() if each not in says}
                 told[prefix + _KV_VERSION] = "2"
     return told
+
+
+def _with_ours(settings: Mapping[str, str], name: str, live: Collection[str]) -> dict[str, str]:
+    listed = settings.get(SETTING, "")
+    is_set_up = name in [each.strip() for each in listed.split(",")] or any(
+        key.startswith(f"{SETTING}.{name}.") for key in settings
+    )
+    if is_set_up or name in live or name not in SHORT_NAMES:
+        return dict(settings)
+    return {**settings, SETTING: f"{listed},{name}", f"{SETTING}.{name}.class": name}
 
 
 def _kv_version_names() -> Iterator[str]:
@@ -83,4 +102,7 @@ def _is_known(use: Use) -> bool:
 
 
 def _without_options(use: Use) -> Location:
-    return Location(use.location.provider, split_any_options(use.location.path)[0])
+    try:
+        return Location(use.location.provider, split_any_options(use.location.path)[0])
+    except ConfigException:  # One odd path is no obstacle to all the others.
+        return use.location

@@ -50,7 +50,7 @@ def test_all_references_of_a_directory_are_listed(run: Run) -> None:
 def test_who_uses_a_place_is_found_however_it_is_spelt(run: Run) -> None:
     _, secret, said = run("inventory", "configs", "--who-uses", "vault:secret/data/db")
     _, user, _ = run("inventory", "configs", "--who-uses", "vault:secret/db:user")
-    _, nobody, _ = run("inventory", "configs", "--who-uses", "mine:x")
+    _, nobody, none = run("inventory", "configs", "--who-uses", "mine:x")
 
     assert [line.split()[0] for line in secret.splitlines()[1:]] == [
         "configs/a.properties",
@@ -58,6 +58,7 @@ def test_who_uses_a_place_is_found_however_it_is_spelt(run: Run) -> None:
     ]
     assert [line.split()[0] for line in user.splitlines()[1:]] == ["configs/more/b.yaml"]
     assert nobody == "CONFIG  CONFIG KEY  PROVIDER  PATH  KEY\n"
+    assert none == "resolve-config: 0 references in 0 configs, 0 locations; 4 files read\n"
     assert said == "resolve-config: 2 references in 2 configs, 2 locations\n"
 
 
@@ -77,6 +78,53 @@ def test_a_place_is_what_the_providers_of_a_file_mean_by_it(run: Run) -> None:
     )
 
     assert [line.split()[0] for line in out.splitlines()[1:]] == ["configs/a.properties"]
+
+
+def test_a_file_of_other_providers_leaves_those_that_have_our_names(run: Run) -> None:
+    Path("p.properties").write_text(
+        "spark.config.providers=files\nspark.config.providers.files.class=file\n"
+    )
+
+    _, out, _ = run(
+        "inventory", "configs", "--who-uses", "vault:secret/db", "--providers", "p.properties"
+    )
+
+    assert len(out.splitlines()) == 3
+
+
+def test_links_to_directories_are_followed_and_each_is_read_once(
+    run: Run, tmp_path_factory: pytest.TempPathFactory, configs: Path
+) -> None:
+    linked = tmp_path_factory.mktemp("linked")
+    (linked / "e.properties").write_text("e=${env:E}\n")
+    (linked / "up").symlink_to(configs)
+    (configs / "link").symlink_to(linked)
+
+    code, out, _ = run("inventory", "configs", "--who-uses", "env:E")
+
+    assert (code, out.splitlines()[1].split()[0]) == (0, "configs/link/e.properties")
+    assert len(out.splitlines()) == 2
+
+
+def test_a_pipe_in_a_directory_is_named_and_not_waited_for(run: Run, configs: Path) -> None:
+    os.mkfifo(configs / "pipe.properties")
+
+    code, _, err = run("inventory", "configs")
+
+    assert code == 2
+    assert err == (
+        f"resolve-config: cannot read 'configs/pipe.properties': it is not a file\n{DONE}"
+    )
+
+
+def test_odd_names_lose_nothing(run: Run, configs: Path) -> None:
+    (configs / "z\udcff.properties").write_text("a=${env:Z}\n")
+
+    document = json.loads(run("inventory", "configs", "--format", "json")[1])
+    table = run("inventory", "configs", "--format", "csv")[1]
+
+    assert document[2]["config"] == "configs/z\udcff.properties"
+    assert table.splitlines()[3] == r"configs/z\udcff.properties,a,env,,Z"
 
 
 def test_tab_completes_its_options() -> None:
@@ -140,9 +188,16 @@ def test_one_file_is_an_inventory_too(run: Run) -> None:
         (["configs", "--providers", "x"], "--providers goes with --who-uses"),
         (["configs", "--", "ls"], "a command after -- does not go with inventory"),
         ([], "CONFIG_DIR_OR_PARQUET"),
+        (["configs", "--who-uses", ""], "'' is no place"),
+        (["x.parquet", "--who-uses", "vault"], "'vault' is no place"),
+        (["configs", "--who-uses", "a:b", "--providers", "configs/a.properties"], "declares no"),
+        ([".", "--who-uses", "a:b"], "'.' holds configs and Parquet: name one of them"),
     ],
 )
 def test_bad_usage_is_explained(run: Run, words: list[str], message: str) -> None:
+    Path("lake/day=1").mkdir(parents=True)
+    Path("lake/day=1/part-0.parquet").touch()
+
     code, out, err = run("inventory", *words)
 
     assert (code, out) == (2, "")
@@ -186,13 +241,19 @@ def test_parquet_gives_the_same_table_and_spark_says_nothing(configs: Path) -> N
 
     urls = ["jdbc:x?p=${vault:secret/db:password}&u=${env:U}", "$<vault:secret/data/db:user>", "x"]
     columns = {"topic": ["b", "a", "a"], "name": ["url", "user", "none"], "text": urls}
-    configs.joinpath("lake").mkdir()
-    parquet.write_table(pa.table(columns), "configs/lake/part-0.parquet")
-    words = ["inventory", "configs/lake", "--columns", "topic,name,text"]
+    configs.parent.joinpath("lake/day=1").mkdir(parents=True)
+    parquet.write_table(pa.table(columns), "lake/day=1/part-0.parquet")
+    words = ["inventory", "lake", "--columns", "topic,name,text"]
 
     done = subprocess.run(
         [sys.executable, "-m", "configproviders", *words, "--who-uses", "vault:secret/data/db"],
-        env={**os.environ, "JAVA_TOOL_OPTIONS": "", "PYSPARK_PYTHON": sys.executable},
+        env={
+            **os.environ,
+            "JAVA_TOOL_OPTIONS": "",
+            "PYSPARK_PYTHON": "/nowhere/python",
+            "SPARK_REMOTE": "sc://nowhere",
+            "SPARK_LOCAL_IP": "nowhere.invalid",
+        },
         capture_output=True,
         text=True,
         check=False,

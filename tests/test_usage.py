@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import pytest
 
@@ -24,6 +24,7 @@ TEXTS = [
     "${sm:db}",
     "${env:USER}",
     "${mine:a:b}",
+    "${odd:a?x=1&x=2:b}",
 ]
 
 
@@ -34,7 +35,7 @@ def providers() -> Iterator[dict[str, ConfigProvider]]:
         f"config.providers.{name}.class": class_name
         for name, class_name in {"vault": "vault", "sm": "secretsmanager", "env": "env"}.items()
     }
-    with open_providers(tracing_settings(settings)) as them:
+    with open_providers(tracing_settings(settings, "")) as them:
         yield them
 
 
@@ -53,6 +54,7 @@ def providers() -> Iterator[dict[str, ConfigProvider]]:
         ("env:USER", [10]),
         ("mine:a", [11]),
         ("mine:a:b", [11]),
+        ("odd:a?x=1&x=2:b", [12]),
         ("nobody:a", []),
     ],
 )
@@ -99,4 +101,23 @@ def test_vault_is_taken_for_one_with_data_in_its_paths_unless_settings_say_no(
     def settings(params: dict[str, str]) -> dict[str, str]:
         return declared | {f"config.providers.p.param.{key}": text for key, text in params.items()}
 
-    assert tracing_settings(settings(given)) == settings(told)
+    assert tracing_settings(settings(given), "p:x") == settings(told)
+
+
+@pytest.mark.parametrize(
+    ("settings", "live", "class_name"),
+    [
+        ({}, (), "vault"),
+        ({"config.providers": "files", "config.providers.files.class": "file"}, (), "vault"),
+        ({}, ["vault"], None),
+        ({"config.providers": "vault", "config.providers.vault.class": "file"}, (), "file"),
+        ({"config.providers.vault.class": "file"}, (), "file"),
+    ],
+)
+def test_a_provider_that_nobody_sets_up_is_ours_of_that_name(
+    settings: dict[str, str], live: Collection[str], class_name: str | None
+) -> None:
+    told = tracing_settings(settings, "vault:secret/db", live)
+
+    assert told.get("config.providers.vault.class") == class_name
+    assert ("config.providers.vault.param.vault.kv.version" in told) == (class_name == "vault")

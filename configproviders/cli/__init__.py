@@ -208,7 +208,7 @@ def _report(
     show_table(report.table)
     print_bytes(encode(report.text))
     for note in report.notes:
-        say(note)
+        say(printable(note))
     for name, error in report.failures.items():
         say(f"provider {name!r}: {printable(str(error))}")
     unresolved = unresolved_among(report.outcomes)

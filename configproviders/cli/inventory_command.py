@@ -11,12 +11,11 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from ..config_file import read_configs
-from ..errors import ConfigException, printable
+from ..errors import ConfigException, printable, shorten
 from ..output import encode
 from ..provider import ConfigProvider
 from ..reference import find_all
-from ..registry import SETTING, SHORT_NAMES
-from ..usage import leading_to, tracing_settings
+from ..usage import check_place, leading_to, tracing_settings
 from .inputs import BAD_INPUT, DONE, Parser, formatter, open_sources
 from .status_line import StatusLine
 from .terminal import print_bytes, say, show_table
@@ -25,13 +24,14 @@ _SUFFIXES = (".properties", ".json", ".yaml", ".yml", ".toml")
 _PARQUET = ".parquet"
 _EPILOG = """\
 In a directory, files are read whose names end in .properties, .json, .yaml, .yml or .toml; hidden
-directories are passed over. What cannot be read is named, and the rest is shown. Parquet is read
-by Spark on this machine, and what has a scheme, such as s3a://, by the Spark that is set up here;
-it has a row for each entry.
+directories are passed over, links are followed. What cannot be read is named, and the rest is
+shown. A directory with .parquet files is read by Spark on this machine, and what has a scheme, such
+as s3a://, by the Spark that is set up here; it has a row for each entry.
 
 Nobody is asked for any value. PLACE is taken for what its provider means by it: for one of
 --providers, or else for the provider of ours that has this name. Where no setting of Vault says
-whether data/ stands behind a mount (vault.kv.version, vault.prefix.depth), it may.
+whether data/ stands behind a mount (vault.kv.version), it may; mounts are of one part unless
+vault.prefix.depth says how many.
 
 examples:
   resolve-config inventory /etc/connectors
@@ -61,18 +61,23 @@ def inventory(own: Sequence[str], command: list[str] | None) -> int:
     arguments = parser.parse_args(own)
     if command is not None:
         parser.error("a command after -- does not go with inventory")
-    if arguments.providers and not arguments.who_uses:
+    if arguments.providers is not None and arguments.who_uses is None:
         parser.error("--providers goes with --who-uses: without it nobody is asked what is meant")
+    if sys.stdout is None:
+        raise ConfigException("standard output is closed")
+    unread: list[str] = []
     with ExitStack() as opened, StatusLine() as status:
         providers = _providers(arguments, opened)
+        paths = _config_files(arguments.input, unread)
         progress = _Progress(status)
-        if _is_parquet(arguments.input):
-            rows, unread = _rows_of_parquet(arguments, providers, progress), 0
+        if paths is None:
+            rows, read = _rows_of_parquet(arguments, providers, progress)
         else:
-            rows, unread = _rows_of_files(arguments, providers, progress)
+            rows, read = _rows_of_files(paths, unread, arguments.who_uses, providers, progress)
+    for message in unread:
+        say(printable(message))
     _FORMATS[arguments.format](rows)
-    configs, places = {row.config for row in rows}, {row[2:4] for row in rows}
-    say(f"{len(rows):,} references in {len(configs):,} configs, {len(places):,} locations")
+    say(_summary(rows, read))
     return BAD_INPUT if unread else DONE
 
 
@@ -108,26 +113,71 @@ def _three_names(text: str) -> tuple[str, str, str]:
     raise argparse.ArgumentTypeError("write three names with commas between them")
 
 
+def _summary(rows: Sequence[Row], read: str) -> str:
+    configs, places = {row.config for row in rows}, {row[2:4] for row in rows}
+    found = f"{len(rows):,} references in {len(configs):,} configs, {len(places):,} locations"
+    return found if rows else f"{found}; {read} read"
+
+
 def _providers(arguments: argparse.Namespace, opened: ExitStack) -> dict[str, ConfigProvider]:
-    if not arguments.who_uses:
+    file, place = arguments.providers, arguments.who_uses
+    if place is None:
         return {}
-    name = arguments.who_uses.partition(":")[0]
-    if arguments.providers:
-        place, settings = arguments.providers, read_configs(arguments.providers)
-    elif name in SHORT_NAMES:
-        place, settings = "--who-uses", {SETTING: name, f"{SETTING}.{name}.class": name}
-    else:
-        return {}
-    return open_sources({place: tracing_settings(settings)}, opened)
+    settings = {} if file is None else _settings_in(file)
+    providers = open_sources({file or "--who-uses": tracing_settings(settings, place)}, opened)
+    check_place(place, providers)
+    return providers
 
 
-def _is_parquet(path: str) -> bool:
-    if "://" in path or path.rstrip("/").endswith(_PARQUET):
-        return True
-    try:
-        return any(name.endswith(_PARQUET) for name in os.listdir(path))
-    except OSError:
-        return False  # It is a file, or it is named when it is read.
+def _settings_in(file: str) -> dict[str, str]:
+    from ..spark._resolution import split_submitted
+
+    settings, _ = split_submitted(read_configs(file))
+    if not any(settings.values()):
+        raise ConfigException(f"{printable(shorten(file))}: declares no config.providers")
+    return settings
+
+
+def _config_files(top: str, unread: list[str]) -> list[str] | None:
+    """Return the configs at *top*, or none if it is Parquet; add to *unread* what cannot be read.
+
+    Raises :class:`ConfigException` if it is both.
+    """
+    if "://" in top or top.rstrip("/").endswith(_PARQUET):
+        return None
+    if not os.path.isdir(top):
+        return [top]
+    below = list(_files(top, unread))
+    configs = [path for path in below if path.lower().endswith(_SUFFIXES)]
+    if not any(path.endswith(_PARQUET) for path in below):
+        return list(_regular(configs, unread))
+    if configs:
+        raise ConfigException(f"{shorten(top)!r} holds configs and Parquet: name one of them")
+    return None
+
+
+def _files(top: str, unread: list[str]) -> Iterator[str]:
+    """Yield the files below *top* in order, links followed, each directory once."""
+
+    def cannot(error: OSError) -> None:
+        unread.append(f"cannot read {error.filename!r}: {error.strerror}")
+
+    seen = set()
+    for directory, inner, files in os.walk(top, onerror=cannot, followlinks=True):
+        if (real := os.path.realpath(directory)) in seen:
+            inner.clear()
+            continue
+        seen.add(real)
+        inner[:] = sorted(name for name in inner if not name.startswith("."))
+        yield from (os.path.join(directory, name) for name in sorted(files))
+
+
+def _regular(paths: Iterable[str], unread: list[str]) -> Iterator[str]:
+    for path in paths:
+        if os.path.exists(path) and not os.path.isfile(path):  # A pipe may never be written to.
+            unread.append(f"cannot read {path!r}: it is not a file")
+        else:
+            yield path
 
 
 class _Progress:
@@ -143,17 +193,20 @@ class _Progress:
             seconds = time.monotonic() - self._start
             self._status.show(lambda: f"{done:,} of {total:,} {unit}, {seconds:.0f} s")
 
-    def say(self, message: str) -> None:
-        self._status.say(message)
+    def begin(self, what: str) -> None:
+        if self._is_seen:
+            self._status.show(lambda: what)
 
 
 def _rows_of_files(
-    arguments: argparse.Namespace, providers: Mapping[str, ConfigProvider], progress: _Progress
-) -> tuple[list[Row], int]:
-    """Return the rows, and how many files and directories could not be read."""
-    unread: list[str] = []
-    paths = list(_config_files(arguments.input, unread))
-    found = []
+    paths: Sequence[str],
+    unread: list[str],
+    place: str | None,
+    providers: Mapping[str, ConfigProvider],
+    progress: _Progress,
+) -> tuple[list[Row], str]:
+    """Return the rows, and how many files were read; add to *unread* those that were not."""
+    found, read = [], 0
     for number, path in enumerate(paths):
         progress.show(number, len(paths), "files")
         try:
@@ -161,43 +214,28 @@ def _rows_of_files(
         except ConfigException as error:
             unread.append(str(error))
             continue
+        read += 1
         found += [(path, key, each) for key, references in by_key.items() for each in references]
-    for message in unread:
-        progress.say(printable(message))
-    if place := arguments.who_uses:
+    if place is not None:
         leading = leading_to(place, {each.text for _, _, each in found}, providers)
         found = [row for row in found if row[2].text in leading]
-    return [Row(config, key, *each[:3]) for config, key, each in found], len(unread)
-
-
-def _config_files(top: str, unread: list[str]) -> Iterator[str]:
-    """Yield the files below *top*, or itself, in order; say in *unread* what cannot be listed."""
-
-    def cannot(error: OSError) -> None:
-        unread.append(f"cannot read {error.filename!r}: {error.strerror}")
-
-    if not os.path.isdir(top):
-        yield top
-        return
-    for directory, inner, files in os.walk(top, onerror=cannot):
-        inner[:] = sorted(name for name in inner if not name.startswith("."))
-        names = (name for name in sorted(files) if name.lower().endswith(_SUFFIXES))
-        yield from (os.path.join(directory, name) for name in names)
+    return [Row(config, key, *each[:3]) for config, key, each in found], f"{read:,} files"
 
 
 def _rows_of_parquet(
     arguments: argparse.Namespace, providers: Mapping[str, ConfigProvider], progress: _Progress
-) -> list[Row]:
+) -> tuple[list[Row], str]:
     from ..spark.bulk.inventory import read_inventory
 
-    rows = read_inventory(
+    progress.begin("Spark starts")
+    rows, read = read_inventory(
         arguments.input,
         arguments.columns,
         arguments.who_uses,
         providers,
         show=lambda done, total: progress.show(done, total, "tasks"),
     )
-    return [Row(*row) for row in rows]
+    return [Row(*row) for row in rows], f"{read:,} rows"
 
 
 def _show_as_table(rows: Iterable[Row]) -> None:
@@ -209,7 +247,7 @@ def _show_as_json(rows: Iterable[Row]) -> None:
     import json
 
     document = [row._asdict() for row in rows]
-    print_bytes(encode(json.dumps(document, indent=2, ensure_ascii=False) + "\n"))
+    print_bytes(encode(json.dumps(document, indent=2) + "\n"))
 
 
 def _show_as_csv(rows: Iterable[Row]) -> None:
@@ -220,7 +258,7 @@ def _show_as_csv(rows: Iterable[Row]) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(Row._fields)
     writer.writerows(rows)
-    print_bytes(encode(text.getvalue()))
+    print_bytes(text.getvalue().encode(errors="backslashreplace"))
 
 
 _FORMATS = {"table": _show_as_table, "json": _show_as_json, "csv": _show_as_csv}

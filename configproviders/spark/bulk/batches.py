@@ -44,7 +44,9 @@ def _cut(batch: pa.RecordBatch, opener: str, closer: str) -> pa.RecordBatch:
     halves = pc.split_pattern(piece.filter(holds), opener, max_splits=1)
     before, inner = (pc.list_element(halves, number) for number in range(2))
     start = pc.add(start.filter(holds), pc.utf8_length(before))
-    text = pc.binary_join_element_wise(opener, inner, closer, "")
+    # Spark may be set to large strings, and Arrow joins only what is of one kind.
+    first, last, between = (pa.scalar(each, inner.type) for each in (opener, closer, ""))
+    text = pc.binary_join_element_wise(first, inner, last, between)
     return _rows(batch, row.filter(holds), [*_parts(inner), start, text])
 
 

@@ -26,8 +26,9 @@ def check(
 ) -> DataFrame:
     """Return *found*, made by :func:`references`, with what came of each reference.
 
-    The distinct references are collected, and each location is asked once, in batches and several
-    at a time, when this is called. The columns added are ``outcome`` (found, stale, missing,
+    The distinct references are collected, at about 2 KB of the driver's memory each, and each
+    location is asked once, in batches and several at a time, when this is called. The columns
+    added, in the place of any that an earlier call added, are ``outcome`` (found, stale, missing,
     refused or failed), ``error`` (why there is no value, else null) and ``ttl`` (how long the
     value may be used, null if nobody says). No value leaves the driver.
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ConfigException, ProviderUnavailable, there_is
 from ...provider import ConfigProvider
-from ...usage import leading_to, tracing_settings
+from ...usage import check_place, leading_to, tracing_settings
 from .._resolution import Configs, opened, read_entries
 
 if TYPE_CHECKING:
@@ -67,32 +67,44 @@ def affected_by(
     *place* is ``provider:path`` or ``provider:path:key``. It is taken for what its provider means
     by it: ``secret/db`` and ``secret/data/db`` of Vault are one, unless its settings say no. The
     providers are those that *configs* declares (a mapping, or the path of a file) and the live
-    ones in *providers*, which win; a provider in neither means what is typed. No backend is asked.
-    The distinct references of that provider are collected, once, when this is called.
+    ones in *providers*, which win. A provider in neither is the one of ours that has this name, or
+    else means what is typed. No backend is asked. The distinct references of that provider are
+    collected, once, when this is called, at about 1 KB of the driver's memory each.
 
     Raises :class:`ConfigException` if *place* can mean nothing.
     """
     from pyspark.sql import functions as f
 
-    provider = place.partition(":")[0]
-    texts = distinct_texts(found.where(f.col("provider") == provider))
-    with opened(tracing_settings(read_entries(configs)[0]), providers) as known:
-        leading = leading_to(place, texts, known)
+    of_provider = found.where(f.col("provider") == place.partition(":")[0])
+    settings = tracing_settings(read_entries(configs)[0], place, providers or ())
+    with opened(settings, providers) as known:
+        check_place(place, known)
+        leading = leading_to(place, distinct_texts(of_provider), known)
     return joined(found, [(text,) for text in sorted(leading)], "text string", how="left_semi")
 
 
 def distinct_texts(found: DataFrame) -> list[str]:
     """Return the distinct references of *found* as typed, in order."""
-    return sorted(row.text for row in found.select("text").distinct().collect())
+    texts: list[str] = found.select("text").distinct().toArrow()["text"].to_pylist()
+    return sorted(texts)
 
 
 def joined(
     found: DataFrame, rows: list[tuple[object, ...]], schema: str, *, how: str = "inner"
 ) -> DataFrame:
-    """Return *found* joined by ``text`` with *rows* of *schema*, the columns of *found* first."""
+    """Return *found* joined by ``text`` with *rows* of *schema*, the columns of *found* first.
+
+    Columns of *found* that have the names of added ones go.
+    """
     more = found.sparkSession.createDataFrame(rows, schema)
     added = [name for name in more.columns if name != "text" and how == "inner"]
-    return found.join(more, "text", how).select(*found.columns, *added)
+    kept = found.drop(*added)
+    return kept.join(more, "text", how).select(*map(quoted, kept.columns), *added)
+
+
+def quoted(column: str) -> str:
+    """Return the name *column* as Spark parses it, in which a dot is no dot into a struct."""
+    return f"`{column.replace('`', '``')}`"
 
 
 def column_type(df: DataFrame, column: str) -> DataType:
@@ -109,12 +121,12 @@ def _entries(df: DataFrame, column: str, identity: str, key: str) -> DataFrame:
 
     kind = column_type(df, column)
     if isinstance(kind, MapType) and {type(kind.keyType), type(kind.valueType)} == {StringType}:
-        return df.select(_named(df, identity, "config"), f.explode(df[column])).toDF(
+        return df.select(_named(df, identity, "config"), f.explode(df[quoted(column)])).toDF(
             "config", "config_key", "value"
         )
     if isinstance(kind, StringType):
         whose = _named(df, identity, "config"), _named(df, key, "config_key")
-        return df.select(*whose, df[column].alias("value"))
+        return df.select(*whose, df[quoted(column)].alias("value"))
     raise ConfigException(
         f"column {column!r} is {kind.simpleString()}: references stand in text, or in a map of"
         " texts"
@@ -123,7 +135,7 @@ def _entries(df: DataFrame, column: str, identity: str, key: str) -> DataFrame:
 
 def _named(df: DataFrame, column: str, name: str) -> Column:
     column_type(df, column)
-    return df[column].alias(name)
+    return df[quoted(column)].alias(name)
 
 
 def _found(entries: DataFrame) -> DataFrame:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import PythonException
 
 from configproviders import ConfigData, ConfigException, UnresolvedError
 from configproviders.errors import LookupDenied, ProviderUnavailable
 from configproviders.spark import affected_by, check, references, resolve
-from configproviders.spark.bulk.inventory import read_inventory
-from configproviders.spark.executors import DriverSecrets
+from configproviders.spark.executors import BackendSecrets, DriverSecrets
 from configproviders.testing import CANARY, StaticConfigProvider
 
 if TYPE_CHECKING:
@@ -37,18 +37,6 @@ class Counted(StaticConfigProvider):
         if path == "refused":
             raise LookupDenied("the policy refuses 'refused'")
         return ConfigData(super().get(path, keys).data, timedelta(minutes=1))
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    from pyspark.sql import SparkSession
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-        session = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
-        yield session
-        session.stop()
 
 
 def entries(spark: SparkSession, *rows: tuple[str, str, str | None]) -> DataFrame:
@@ -111,7 +99,44 @@ def test_values_without_a_reference_are_left_out_before_python(spark: SparkSessi
 def test_text_that_is_not_utf8_is_no_obstacle(spark: SparkSession) -> None:
     df = spark.sql("select 'a' id, 'b' key, cast(x'ff247b613a623a637dfe' as string) value")
 
+    with DriverSecrets(spark, providers={"a": Counted({"b": {"c": "found"}})}) as secrets:
+        seen = [row.value for row in resolve(df, secrets).collect()]
+
     assert [row.text for row in references(df).collect()] == ["${a:b:c}"]
+    assert seen == ["\ufffdfound\ufffd"]
+
+
+@pytest.mark.spark
+def test_large_strings_make_no_difference(spark: SparkSession) -> None:
+    setting = "spark.sql.execution.arrow.useLargeVarTypes"
+    spark.conf.set(setting, "true")
+    try:
+        df = entries(spark, ("a", "b", "${a:b:c} ${d:e}"), ("a", "c", "${a:b:c} $<d:e>"))
+        with DriverSecrets(spark, providers={"a": Counted({"b": {"c": "found"}})}) as secrets:
+            seen = [row.value for row in resolve(df, secrets, strict=False).collect()]
+        found = sorted(row.text for row in references(df).collect())
+    finally:
+        spark.conf.unset(setting)
+
+    assert found == ["$<d:e>", "${a:b:c}", "${a:b:c}", "${d:e}"]
+    assert seen == ["found ${d:e}", "found $<d:e>"]
+
+
+@pytest.mark.spark
+def test_names_of_columns_may_hold_dots_and_backticks(spark: SparkSession) -> None:
+    df = entries(spark, ("a", "b", "${p:db:user}")).toDF("the.id", "a`key", "a.value")
+    found = references(df, "a.value", id="the.id", key="a`key").selectExpr("*", "1 as `x.y```")
+    provider = Counted({"db": {"user": "orders"}})
+
+    checked = check(check(found, providers={"p": provider}), providers={"p": provider})
+    with DriverSecrets(spark, providers={"p": provider}) as secrets:
+        resolved = [tuple(row) for row in resolve(df, secrets, "a.value").collect()]
+
+    assert checked.columns == [*found.columns, "outcome", "error", "ttl"]
+    assert [(row.config, row.config_key, row.outcome) for row in checked.collect()] == [
+        ("a", "b", "found")
+    ]
+    assert resolved == [("a", "b", "orders")]
 
 
 @pytest.mark.spark
@@ -167,19 +192,15 @@ def test_who_uses_a_place_is_found_however_it_is_spelt(spark: SparkSession) -> N
 
 
 @pytest.mark.spark
-def test_a_command_reads_parquet_in_the_session_there_is(
-    spark: SparkSession, tmp_path: Path
+def test_a_place_of_ours_needs_no_settings_unless_a_live_provider_has_the_name(
+    spark: SparkSession,
 ) -> None:
-    path, columns = f"{tmp_path}/configs", ("id", "key", "value")
-    entries(spark, ("b", "x", "${env:B}"), ("a", "y", "${env:A} ${env:B}")).write.parquet(path)
+    found = references(entries(spark, ("a", "b", "${vault:secret/data/db:pw}")))
+    live = {"vault": StaticConfigProvider({})}
 
-    everything = read_inventory(path, columns, None, {}, show=print)
-    users = read_inventory(path, columns, "env:B", {}, show=print)
-    with pytest.raises(ConfigException, match=r"Spark cannot read '/nowhere': \[PATH_NOT_FOUND\]"):
-        read_inventory("/nowhere", columns, None, {}, show=print)
-
-    assert [row[0] + row[4] for row in everything] == ["aA", "aB", "bB"]
-    assert users == [("a", "y", "env", "", "B"), ("b", "x", "env", "", "B")]
+    assert affected_by(found, "vault:secret/db").count() == 1
+    assert affected_by(found, "vault:secret/db", providers={"other": live["vault"]}).count() == 1
+    assert affected_by(found, "vault:secret/db", providers=live).count() == 0
 
 
 @pytest.mark.spark
@@ -259,3 +280,35 @@ def test_references_without_a_value_are_named_at_once_or_left_as_typed(
     assert str(raised.value).startswith("20 references cannot be resolved:\n  value: ${p:db:no00}")
     assert raised.value.__notes__ == ["and 10 more"]
     assert seen[:2] == ["orders", "${p:db:no00} orders"]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("strict", [True, False])
+def test_a_reference_that_appears_later_fails_the_task_and_is_named(
+    spark: SparkSession, tmp_path: Path, *, strict: bool
+) -> None:
+    file = tmp_path / "texts.txt"
+    file.write_text("${p:db:user}")
+    provider = Counted({"db": {"user": "orders"}})
+
+    with DriverSecrets(spark, providers={"p": provider}) as secrets:
+        resolved = resolve(spark.read.text(str(file)), secrets, strict=strict)
+        file.write_text("${p:db:late}")
+        with pytest.raises(PythonException, match=r"\{p:db:late}: was not there when"):
+            resolved.collect()
+
+
+@pytest.mark.spark
+def test_what_executors_find_missing_stays_as_typed_if_that_is_allowed(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    file = tmp_path / "x.properties"
+    file.write_text("user=orders\n")
+    missing = f"${{file:{file}:no}} $<file:/nowhere:x>"
+    df = entries(spark, ("a", "b", f"${{file:{file}:user}} {missing}"))
+
+    (lenient,) = resolve(df, BackendSecrets(), strict=False).collect()
+    with pytest.raises(PythonException, match=r"no key|'/nowhere'"):
+        resolve(df, BackendSecrets()).collect()
+
+    assert lenient.value == f"orders {missing}"
