@@ -218,7 +218,9 @@ def test_progress_is_shown_in_a_terminal() -> None:
     shown = os.read(terminal, 65536).decode()
     os.close(theirs)
     os.close(terminal)
-    assert shown.startswith("\r\x1b[K0 of 4 files, 0 s\r\x1b[K1 of 4 files, ")
+    assert shown.startswith(
+        f"\r\x1b[K[{'.' * 20}] 0 of 4 files, 0 s\r\x1b[K[#####{'.' * 15}] 1 of 4 files"
+    )
     assert shown.endswith(f"\r\x1b[K{DONE}".replace("\n", "\r\n"))
 
 

@@ -18,10 +18,11 @@ from ..reference import find_all
 from ..usage import check_place, leading_to, tracing_settings
 from .inputs import BAD_INPUT, DONE, Parser, formatter, open_sources
 from .status_line import StatusLine
-from .terminal import print_bytes, say, show_table
+from .terminal import print_bytes, say, show_table, some
 
 _SUFFIXES = (".properties", ".json", ".yaml", ".yml", ".toml")
 _PARQUET = ".parquet"
+_BAR = 20  # Characters.
 _EPILOG = """\
 In a directory, files are read whose names end in .properties, .json, .yaml, .yml or .toml; hidden
 directories are passed over, links are followed. What cannot be read is named, and the rest is
@@ -115,7 +116,8 @@ def _three_names(text: str) -> tuple[str, str, str]:
 
 def _summary(rows: Sequence[Row], read: str) -> str:
     configs, places = {row.config for row in rows}, {row[2:4] for row in rows}
-    found = f"{len(rows):,} references in {len(configs):,} configs, {len(places):,} locations"
+    found = f"{some(len(rows), 'reference')} in {some(len(configs), 'config')}"
+    found = f"{found}, {some(len(places), 'location')}"
     return found if rows else f"{found}; {read} read"
 
 
@@ -181,7 +183,7 @@ def _regular(paths: Iterable[str], unread: list[str]) -> Iterator[str]:
 
 
 class _Progress:
-    """Shows how much is done, in a terminal alone."""
+    """Shows a bar of how much is done, in a terminal alone."""
 
     def __init__(self, status: StatusLine) -> None:
         self._status = status
@@ -191,7 +193,10 @@ class _Progress:
     def show(self, done: int, total: int, unit: str) -> None:
         if self._is_seen:
             seconds = time.monotonic() - self._start
-            self._status.show(lambda: f"{done:,} of {total:,} {unit}, {seconds:.0f} s")
+            bar = "#" * (_BAR * done // max(total, 1))
+            self._status.show(
+                lambda: f"[{bar:.<{_BAR}}] {done:,} of {total:,} {unit}, {seconds:.0f} s"
+            )
 
     def begin(self, what: str) -> None:
         if self._is_seen:

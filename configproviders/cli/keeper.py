@@ -28,7 +28,7 @@ from ..output import encode, render, write
 from ..watch import ChangeKind, ConfigChange
 from .session import Session, Sources
 from .status_line import StatusLine
-from .terminal import coloured, print_bytes, say
+from .terminal import coloured, print_bytes, say, some
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -175,9 +175,9 @@ class Keeper:
 
     def _state(self) -> str:
         count, seconds = self._session.locations, int(time.monotonic() - self._began)
-        parts = [f"watching {_some(count, 'location')} for {timedelta(seconds=seconds)}"]
+        parts = [f"watching {some(count, 'location')} for {timedelta(seconds=seconds)}"]
         if self._told:
-            parts += [_some(self._told, "change"), f"the last at {self._told_at[-8:]}"]
+            parts += [some(self._told, "change"), f"the last at {self._told_at[-8:]}"]
         else:
             parts.append("no change yet")
         if unreadable := self._session.unreadable():
@@ -185,10 +185,6 @@ class Keeper:
         if self._complaint:
             parts.append("not up to date")
         return ", ".join(parts)
-
-
-def _some(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _problem(step: Callable[[], None]) -> ConfigException | None:

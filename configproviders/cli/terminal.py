@@ -28,6 +28,11 @@ def say(message: str) -> None:
         os.write(sys.stderr.fileno(), f"resolve-config: {message}\n".encode(errors="replace"))
 
 
+def some(count: int, noun: str) -> str:
+    """Return *count* and *noun*, which gets an s for any number but one."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def print_bytes(content: bytes) -> None:
     """Write *content* to standard output; raise :class:`ConfigException` if that cannot be."""
     if sys.stdout is None:
