@@ -6,15 +6,15 @@ import logging
 import os
 from typing import Any
 
-MOST = {
-    "sql.internal.SharedState": "INFO",
-    "sql.execution.SparkSqlParser": "INFO",
-    "sql.execution.datasources.jdbc.connection": "INFO",
-    "sql.execution.datasources.jdbc.JDBCRDD": "WARN",
-    "sql.execution.streaming.runtime.MicroBatchExecution": "WARN",
-    "sql.execution.streaming.MicroBatchExecution": "WARN",  # Its name before Spark 4.1.
-}
-"""The most that each may say, under ``org.apache.spark.``; at the next level it prints values."""
+HELD = (
+    "sql.internal.SharedState",
+    "sql.execution.SparkSqlParser",
+    "sql.execution.datasources.jdbc.connection",
+    "sql.execution.datasources.jdbc.JDBCRDD",
+    "sql.execution.streaming.runtime.MicroBatchExecution",
+    "sql.execution.streaming.MicroBatchExecution",  # Its name before Spark 4.1.
+)
+"""Those under ``org.apache.spark.`` that print values, at DEBUG or at INFO already."""
 
 _LOG4J = "org.apache.logging.log4j"
 _PY4J = ("py4j.java_gateway", "py4j.clientserver")
@@ -30,23 +30,22 @@ def hold_python() -> None:
 
 
 def hold_jvm(jvm: Any) -> None:
-    """Keep those of the driver's JVM too, whatever level the root gets later.
+    """Keep those of the driver's JVM at WARN too, whatever level the root gets later.
 
-    None of them says more than its package does now: a context sets the level of the root when it
-    starts, so call this again then. Executors have loggers of their own, which
+    They are not made louder than their packages are now: a context sets the level of the root when
+    it starts, so call this again then. Executors have loggers of their own, which
     :func:`log4j2_file` holds.
     """
     # By their whole names: Py4J asks the JVM for each part of a name that is written with dots.
-    level_of = getattr(jvm, f"{_LOG4J}.Level").valueOf
+    most = getattr(jvm, f"{_LOG4J}.Level").valueOf("WARN")
     logger_of = getattr(jvm, f"{_LOG4J}.LogManager").getLogger
-    most = {name: level_of(name) for name in set(MOST.values())}
-    held = getattr(jvm, "java.util.HashMap")()  # For a dict, PySpark would import pandas.
-    for name, level in MOST.items():
+    levels = getattr(jvm, "java.util.HashMap")()
+    for name in HELD:
         full_name = f"org.apache.spark.{name}"
         now = logger_of(full_name.rpartition(".")[0]).getLevel()
         # Set in any case, or it follows the root's.
-        held.put(full_name, now if now.isMoreSpecificThan(most[level]) else most[level])
-    getattr(jvm, f"{_LOG4J}.core.config.Configurator").setLevel(held)
+        levels.put(full_name, now if now.isMoreSpecificThan(most) else most)
+    getattr(jvm, f"{_LOG4J}.core.config.Configurator").setLevel(levels)
 
 
 def log4j2_file() -> str:

@@ -10,6 +10,8 @@ import pytest
 from configproviders import properties
 from configproviders.spark import loggers
 
+NAMES = [f"org.apache.spark.{each}" for each in loggers.HELD]
+
 
 @pytest.fixture
 def root(jvm: Any) -> Iterator[Any]:
@@ -41,7 +43,7 @@ def test_at_debug_they_say_no_more_than_is_safe(jvm: Any, root: Any) -> None:
 
     loggers.hold_jvm(jvm)
 
-    assert levels(jvm) == {f"org.apache.spark.{each}": most for each, most in loggers.MOST.items()}
+    assert levels(jvm) == dict.fromkeys(NAMES, "WARN")
 
 
 @pytest.mark.spark
@@ -78,10 +80,9 @@ def test_the_file_for_executors_holds_the_same_loggers() -> None:
         for key, name in entries.items()
         if key.startswith("logger.") and key.endswith(".name")
     }
-    assert named == {f"org.apache.spark.{each}": most for each, most in loggers.MOST.items()}
+    assert named == dict.fromkeys(NAMES, "WARN")
 
 
 def levels(jvm: Any) -> dict[str, str]:
     manager = jvm.org.apache.logging.log4j.LogManager
-    names = [f"org.apache.spark.{each}" for each in loggers.MOST]
-    return {name: manager.getLogger(name).getLevel().toString() for name in names}
+    return {name: manager.getLogger(name).getLevel().toString() for name in NAMES}
