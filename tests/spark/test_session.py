@@ -147,15 +147,17 @@ def test_a_key_that_may_be_seen_at_the_launch_is_hidden_where_spark_can(
     out = in_a_process(
         SETUP
         + """
-leaks = {"spark.driver.extraJavaOptions": "-Dx=${file:s.properties:key}"}
-spark = create_session(builder(), leaks, allow_leaks=leaks)
-create_session(builder(), leaks, allow_leaks=leaks)
-print("canary-" in str(spark.sql("SET").collect()), "canary-" in command_lines())
-print(spark.sparkContext._jvm.System.getProperty("x")[:7])
+value = "seen-by-all"  # Other tests look for theirs on all command lines meanwhile.
+live = {"live": StaticConfigProvider({"p": {"k": value}})}
+leaks = {"spark.driver.extraJavaOptions": "-Dx=${live:p:k}"}
+spark = create_session(builder(), leaks, providers=live, allow_leaks=leaks)
+create_session(builder(), leaks, providers=live, allow_leaks=leaks)
+print(value in str(spark.sql("SET").collect()), value in command_lines())
+print(spark.sparkContext._jvm.System.getProperty("x"))
 """
     )
 
-    assert out.splitlines() == ["False True", "canary-"]
+    assert out.splitlines() == ["False True", "seen-by-all"]
 
 
 @pytest.mark.parametrize(
