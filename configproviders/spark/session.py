@@ -48,7 +48,7 @@ def create_session(
     reference that would be shown or come too late, a value that Hadoop would change, or one that
     Spark refuses; :class:`UnsupportedOperation` in Spark Connect mode.
     """
-    settings, entries = merged(builder._options, configs)
+    settings, entries = _merged(builder._options, configs)
     if connect.is_connect(entries):
         return connect.start(builder, entries)
     result = _resolved(settings, entries, providers, strict=strict)
@@ -69,14 +69,14 @@ def resolve_conf(
     without a secret reaching a command line. All values stand in it, also those that
     :func:`create_session` sets later. Arguments and errors are those of :func:`create_session`.
     """
-    settings, entries = merged(dict(conf.getAll()), configs)
+    settings, entries = _merged(dict(conf.getAll()), configs)
     if connect.is_connect(entries):
         connect.refuse_references(entries)
     result = _resolved(settings, entries, providers, strict=strict)
     return delivery.resolved_conf(result, allow_leaks=allow_leaks)
 
 
-def merged(
+def _merged(
     options: Mapping[str, object], configs: Configs | None
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the provider settings and the entries of *options*, with those of *configs* on top."""

@@ -73,6 +73,7 @@ class CachedTexts:
         self._wanted: dict[Location, frozenset[str]] = {}
         self._generations: Counter[Location] = Counter()
         self._latest: dict[str, tuple[str, _Generations]] = {}
+        self._asked: dict[Location, tuple[float, int]] = {}
         self._found: dict[str, tuple[Resolved, float, _Generations]] = {}
         renew_in_children(self)
 
@@ -155,7 +156,7 @@ class CachedTexts:
         """
         alone = plan.lookups
         with self._lock:
-            wanted = {at: self._wanted.get(at, frozenset()).union(alone[at]) for at in alone}
+            wanted = {at: self._wanted_at(at, alone[at]) for at in alone}
         answers = self._transformer.fetch(replace(plan, lookups=wanted))
         refused = {}
         for at, answer in answers.items():
@@ -164,9 +165,20 @@ class CachedTexts:
                 self._give_up(at, wanted[at] - there)
                 if isinstance(answer, ConfigException) and wanted[at] != alone[at]:
                     refused[at] = alone[at]
-        return answers | (
-            self._transformer.fetch(replace(plan, lookups=refused)) if refused else {}
-        )
+        if refused:
+            answers |= self._transformer.fetch(replace(plan, lookups=refused))
+        end = time.monotonic() + self._left(answers)
+        with self._lock:
+            whole = (at for at in wanted if at not in refused and wanted[at] != alone[at])
+            self._asked.update((at, (end, self._generations[at])) for at in whole)
+        return answers
+
+    def _wanted_at(self, location: Location, keys: AbstractSet[str]) -> AbstractSet[str]:
+        """Return what to ask for: all that is wanted there, but once while the answer is good."""
+        end, generation = self._asked.get(location, (0.0, -1))
+        if time.monotonic() < end and generation == self._generations[location]:
+            return keys  # It is in the cache with all others; to ask for thousands takes long.
+        return self._wanted.get(location, frozenset()).union(keys)
 
     def _give_up(self, location: Location, keys: AbstractSet[str]) -> None:
         with self._lock:
