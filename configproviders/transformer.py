@@ -126,6 +126,7 @@ class ConfigTransformer:
         unresolved = () if complete else unresolved_among(explain(plan, answers))
         failures = [each.error for each in unresolved if strict or each.is_failure]
         if failures:
+            del data  # A traceback with locals would show what was found.
             raise UnresolvedError(unresolved) from failures[0]
         ttls, stale = _ttls(answers), _stale(answers)
         return ConfigTransformerResult(data, ttls, unresolved, plan, stale, answers)

@@ -23,7 +23,7 @@ from ..errors import ConfigException
 from ..known_values import REDACTED
 from ..transformer import ConfigTransformerResult
 from . import cleaning, exceptions, guard, loggers, redaction
-from .routes import Route, Way, route
+from .routes import LOOKED_AT, Route, Way, route
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
@@ -101,7 +101,7 @@ def deliver(
         running = _running_context()
         if running is None:
             return _start(result, allow_leaks, fresh)
-        parts = Parts.of(result, dict(running._conf.getAll()), allow_leaks)
+        parts = Parts.of(result, _looked_at(running._conf), allow_leaks)
         return _into(running, parts, fresh)
 
 
@@ -169,8 +169,7 @@ def _conf_in_jvm(
         launch = (key for key in parts.plain if route(key).way is Way.LAUNCH)
         _name_what_is_ignored(key for key in launch if submitted.get(key) != parts.plain[key])
     conf = SparkConf()
-    defaults = dict(conf.getAll())
-    parts = Parts.of(result, defaults, allow_leaks, before_context=before_context)
+    parts = Parts.of(result, _looked_at(conf), allow_leaks, before_context=before_context)
     conf.setAll(list(parts.plain.items()))
     conf.setAll(list(parts.by(Way.SPARK_CONF).items()))
     conf.setAll([(key, "") for key in parts.by(Way.RUNTIME)])
@@ -218,14 +217,14 @@ def _into(context: SparkContext, parts: Parts, builder: SparkSession.Builder) ->
     guard.log_shown(parts.routes)
     _hold(jvm)
     set_hadoop(context, parts.by(Way.HADOOP))
-    there = dict(context._conf.getAll())
     others = {key: text for key, text in parts.plain.items() if key not in parts.launched}
     for key, text in others.items():
         if key not in {redaction.REGEX, redaction.OPTIONS_REGEX}:  # They would replace ours.
             builder.config(key, text)
     session = builder.getOrCreate()
     redaction.extend_options(session, others.get(redaction.OPTIONS_REGEX, ""))
-    changed = (key for key, text in others.items() if there.get(key) != text)
+    there = context._conf
+    changed = (key for key, text in others.items() if there.get(key, None) != text)
     _name_what_is_ignored(key for key in changed if _is_static(key, jvm, session))
     return session
 
@@ -243,6 +242,11 @@ def _not_there(context: SparkContext, parts: Parts) -> Iterator[str]:
             session is None or session.conf.get(key, None) != text
         ):
             yield key
+
+
+def _looked_at(conf: SparkConf) -> dict[str, str]:
+    """Return what routes look at, and no more: a traceback with locals would show the rest."""
+    return {key: str(conf.get(key, "")) for key in LOOKED_AT}
 
 
 def _hold(jvm: Any) -> None:

@@ -61,9 +61,10 @@ def delivered_options(
         key: stream_route(key, stream_format) if stream_format else route(key) for key in keys
     }
     guard.refuse_shown(routes, allow_leaks)
-    guard.refuse_unusual({key: result.data[key] for key in keys})
-    guard.refuse_expansion(result.data, guard.expanded_options(keys))
+    secrets = {key: SecretText(result.data[key]) for key in keys}
+    guard.refuse_unusual(secrets)
+    guard.refuse_expansion(secrets, guard.expanded_options(keys))
     guard.log_shown(routes)
     redaction.add_options(keys)
     connect.cover_options(redaction.known_options())
-    return {key: SecretText(text) if key in keys else text for key, text in result.data.items()}
+    return {**result.data, **secrets}

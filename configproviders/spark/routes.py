@@ -139,6 +139,11 @@ _RULES = (
     _Rule("*", Way.OPTION),
 )
 
+_READ_AT_START = ("spark.files", "spark.jars", "spark.archives")
+_EVENT_LOG, _LOGS = "spark.eventLog.dir", "spark.eventLog.enabled"
+LOOKED_AT = ("spark.master", *_READ_AT_START, _EVENT_LOG, _LOGS)
+"""The entries on which the ways of others hang."""
+
 # What writes all of SparkConf down when the context starts.
 _WRITTEN_DOWN = {
     "yarn": "files of YARN's staging directory, which hold all of SparkConf",
@@ -153,9 +158,9 @@ _V1_STREAMS = {"avro", "csv", "json", "orc", "parquet", "text", "xml", "delta"}
 def route(key: str, configs: Mapping[str, str] = _NONE, *, before_context: bool = False) -> Route:
     """Return how a secret under *key* travels into a session with *configs*.
 
-    Of *configs*, ``spark.master`` and the file systems that are needed when the context starts are
-    looked at. With *before_context* nothing can be done when it runs. A key that does not begin
-    with ``spark.`` is one of a reader or writer.
+    Of *configs*, :data:`LOOKED_AT` is looked at: where the context runs, and the file systems that
+    are needed when it starts. With *before_context* nothing can be done when it runs. A key that
+    does not begin with ``spark.`` is one of a reader or writer.
     """
     found = key.lower()  # Options are not told apart by case.
     rule = next(
@@ -182,9 +187,9 @@ def stream_route(key: str, stream_format: str) -> Route:
 
 def _is_needed_at_start(key: str, configs: Mapping[str, str]) -> bool:
     """Tell whether *key* is for a file system that the start of the context reads or writes."""
-    places = [configs.get(each, "") for each in ("spark.files", "spark.jars", "spark.archives")]
-    if configs.get("spark.eventLog.enabled", "false").lower() == "true":
-        places.append(configs.get("spark.eventLog.dir", ""))
+    places = [configs.get(each, "") for each in _READ_AT_START]
+    if configs.get(_LOGS, "false").lower() == "true":
+        places.append(configs.get(_EVENT_LOG, ""))
     schemes = {urlsplit(each.strip()).scheme for place in places for each in place.split(",")}
     families = {_FAMILIES.get(scheme, scheme) for scheme in schemes - {"", "file", "local"}}
     prefixes = tuple(f"spark.hadoop.fs.{family}." for family in families)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 InAProcess = Callable[..., str]
 
 SETUP = """
-import glob, json, logging, os, sys
+import glob, json, logging, os, sys, traceback
 from pathlib import Path
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession

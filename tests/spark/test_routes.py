@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import traceback
+
 import pytest
 
 from configproviders import ConfigException
@@ -122,6 +124,23 @@ def test_options_that_are_shown_are_refused_unless_allowed(
     assert resolved["url"] == f"jdbc:x:{CANARY}"
     assert "url: a secret is seen in errors" in caplog.text
     assert CANARY not in caplog.text + str(refused.value) + repr(resolved)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"fs.x.key": "${live:p:odd}"},
+        {"url": "${live:p:k}", "password": "${live:p:k}"},
+        {"password": "${live:p:k}", "user": "${live:p:missing}"},
+    ],
+)
+def test_no_frame_of_a_refusal_has_a_value_among_its_locals(options: dict[str, str]) -> None:
+    with pytest.raises(ConfigException) as refused:
+        resolve_options(options, providers=LIVE)
+
+    report = traceback.TracebackException.from_exception(refused.value, capture_locals=True)
+    assert "options = " in "".join(report.format())
+    assert CANARY not in "".join(report.format())
 
 
 def test_one_text_is_no_set_of_keys() -> None:

@@ -27,10 +27,13 @@ again = {"spark.a": "${file:s.properties:key}", "spark.plain": True, "spark.reda
 two = create_session(builder(), again)
 print(one is two, two.conf.get("spark.plain"))
 print("shown" if "canary-" in str(two.sql("SET").collect()) else "redacted")
-try:
-    create_session(builder(), {"spark.b": "${file:s.properties:key}", "spark.c": "x"})
-except ConfigException as error:
-    print(error)
+for key in ("spark.executorEnv.A", "spark.b"):
+    try:
+        create_session(builder(), {key: "${file:s.properties:key}", "spark.c": "x"})
+    except ConfigException as error:
+        report = traceback.TracebackException.from_exception(error, capture_locals=True)
+        print("".join(report.format()))
+        print(error)
 print(two.conf.get("spark.c", "not set"))
 """
     )
