@@ -198,11 +198,11 @@ def _start(
         session = builder.getOrCreate()
         for key, text in parts.by(Way.RUNTIME).items():
             session.conf.set(key, text)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  It is raised again.
         if context is not None:
             context.stop()
         _refuse_to_quote(error, parts.secrets)
-        raise
+        raise error.with_traceback(None) from None  # PySpark's frames hold entries of the conf.
     return session
 
 

@@ -141,6 +141,27 @@ except ConfigException:
     assert CANARY not in out
 
 
+def test_no_frame_of_a_start_that_fails_has_a_value_among_its_locals(
+    in_a_process: InAProcess,
+) -> None:
+    out = in_a_process(
+        SETUP
+        + """
+many = {f"spark.x{number}.dsn": "${file:s.properties:key}" for number in range(200)}
+logs = {"spark.eventLog.enabled": "true", "spark.eventLog.dir": "file:/not/there"}
+try:
+    create_session(builder(), many | logs)
+except Exception as error:
+    report = traceback.TracebackException.from_exception(error, capture_locals=True)
+    print("".join(report.format()))
+"""
+    )
+
+    assert "FileNotFoundException" in out
+    assert "many = " in out
+    assert CANARY not in out
+
+
 def test_a_key_that_may_be_seen_at_the_launch_is_hidden_where_spark_can(
     in_a_process: InAProcess,
 ) -> None:
