@@ -52,19 +52,31 @@ def delivered_options(
     stream_format: str | None = None,
 ) -> dict[str, str]:
     """Return the options of *result*, ready for Spark; see :func:`resolve_options`."""
+    cleaning.remember_result(result)
+    return covered_options(
+        result.data, result.plan.references, allow_leaks=allow_leaks, stream_format=stream_format
+    )
+
+
+def covered_options(
+    options: Mapping[str, str],
+    keys: Collection[str],
+    *,
+    allow_leaks: Collection[str] = (),
+    stream_format: str | None = None,
+) -> dict[str, str]:
+    """Return *options*, of which *keys* hold secrets, ready for Spark; see above."""
     loggers.hold_python()
     if "pyspark" in sys.modules:
         exceptions.install()
-    cleaning.remember_result(result)
-    keys = result.plan.references
     routes = {
         key: stream_route(key, stream_format) if stream_format else route(key) for key in keys
     }
     guard.refuse_shown(routes, allow_leaks)
-    secrets = {key: SecretText(result.data[key]) for key in keys}
+    secrets = {key: SecretText(options[key]) for key in keys}
     guard.refuse_unusual(secrets)
     guard.refuse_expansion(secrets, guard.expanded_options(keys))
     guard.log_shown(routes)
     redaction.add_options(keys)
     connect.cover_options(redaction.known_options())
-    return {**result.data, **secrets}
+    return {**options, **secrets}

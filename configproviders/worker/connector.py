@@ -21,7 +21,7 @@ stored, shown and written down holds the references.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
@@ -106,6 +106,13 @@ class TaskContext(Protocol):
         """
         ...
 
+    def function(self, name: str) -> Callable[..., Any]:
+        """Return the function ``package.module:function`` of a module that the worker allows.
+
+        Raises :class:`~configproviders.ConfigException`.
+        """
+        ...
+
     def wait(self, seconds: float) -> bool:
         """Wait until the task is to end, for *seconds* at most; tell whether it is."""
         ...
@@ -137,6 +144,9 @@ class Task(ABC):
         return None
 
 
+TaskClass = type[Task]
+
+
 class Connector(ABC):
     """Says what it takes, and splits its work into tasks.
 
@@ -150,7 +160,7 @@ class Connector(ABC):
     type: ClassVar[ConnectorType]
     """Where the data comes from or goes to, as seen from the outer system."""
 
-    task_class: ClassVar[type[Task]]
+    task_class: ClassVar[TaskClass]
     """What does the work."""
 
     @classmethod

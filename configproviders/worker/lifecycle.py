@@ -183,7 +183,7 @@ class Lifecycle:
             entry.move(Event.RESTART)
         entry.move_tasks(tasks, Event.RESTART)
         if entry.phase is Phase.LIVE and not (connector and len(tasks) == len(entry.tasks)):
-            self._runner.restart(entry.name, entry.launch, connector=connector, tasks=tasks)
+            self._runner.restart(entry.name, connector=connector, tasks=tasks)
         else:
             self._halt(entry)
         self._proceed(entry)
@@ -342,7 +342,7 @@ class Lifecycle:
         entry.reload = False
         self.reloads += 1
         entry.failures = 0
-        _log.info("a secret of %s has changed; it is restarted", entry.name)
+        _log.info("a secret of connector %r has changed; it is restarted", entry.name)
         entry.move(Event.RESTART)
         entry.move_tasks(entry.tasks, Event.RESTART)
         self._halt(entry)
@@ -353,7 +353,7 @@ class Lifecycle:
     def _halt(self, entry: Entry) -> None:
         if entry.phase in _LAUNCHED:
             entry.phase = Phase.HALTING
-            self._runner.halt(entry.name, entry.launch)
+            self._runner.halt(entry.name)
 
     def _add(self, stored: StoredConnector) -> Entry:
         kind = self._type(stored.config)

@@ -29,7 +29,9 @@ class InstantRunner:
         self.task_fails: dict[str, bool] = {}
         self.by_hand = by_hand
         self.asked: list[tuple[str, str]] = []
+        self.launches: dict[str, int] = {}
         self.running: dict[str, int] = {}
+        self.configs: dict[str, tuple[dict[str, str], ...]] = {}
         self.waiting: list[RunnerEvent] = []
         self.problem = ""
 
@@ -38,22 +40,27 @@ class InstantRunner:
 
     def launch(self, name: str, config: Mapping[str, str], launch: int) -> None:
         self.asked.append(("launch", name))
+        self.launches[name] = launch
         if name in self.fails:
             self._tell(LaunchFailed(name, launch, "Traceback\nno luck", self.fails[name]))
             return
         self.running[name] = launch
-        count = int(config.get("tasks.max", "1"))
-        self._tell(Launched(name, launch, "source", (dict(config),) * count))
-        for task in range(count):
+        self.configs[name] = (dict(config),) * int(config.get("tasks.max", "1"))
+        self._tell(Launched(name, launch, "source", self.configs[name]))
+        for task in range(len(self.configs[name])):
             self._start_task(name, launch, task)
 
-    def restart(self, name: str, launch: int, *, connector: bool, tasks: Collection[int]) -> None:
+    def restart(self, name: str, *, connector: bool, tasks: Collection[int]) -> None:
+        launch = self.running[name]
         self.asked.append(("restart", name))
+        if connector:
+            self._tell(Launched(name, launch, "source", self.configs[name]))
         for task in tasks:
             self._start_task(name, launch, task)
 
-    def halt(self, name: str, launch: int) -> None:
+    def halt(self, name: str) -> None:
         self.asked.append(("halt", name))
+        launch = self.launches.pop(name)
         self.running.pop(name, None)
         self._tell(Halted(name, launch))
 

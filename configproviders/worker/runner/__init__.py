@@ -89,13 +89,13 @@ class Runner(Protocol):
     def launch(self, name: str, config: Mapping[str, str], launch: int) -> None:
         """Resolve *config*, start the connector and its tasks; tell ``Launched``, or why not."""
 
-    def restart(self, name: str, launch: int, *, connector: bool, tasks: Collection[int]) -> None:
+    def restart(self, name: str, *, connector: bool, tasks: Collection[int]) -> None:
         """Restart parts of what runs: the connector's own object, and tasks by number.
 
         ``Launched`` is told if *connector* is set, ``TaskStarted`` for each task.
         """
 
-    def halt(self, name: str, launch: int) -> None:
+    def halt(self, name: str) -> None:
         """Stop all that was launched, also while it starts; tell ``Halted`` when that is done."""
 
     def progress(self, name: str) -> Mapping[int, Progress]:

@@ -1,0 +1,289 @@
+"""One launch of a connector: its own object, its session and its tasks."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...data import SecretText
+from ...spark import cleaning, redaction
+from ...spark.options import covered_options
+from ...transformer import ConfigTransformer, ConfigTransformerResult
+from ..connector import Connector, Progress
+from ..connector_keys import tasks_max
+from ..errors import ConnectException
+from ..plugins import Plugins
+from ..tracking import Tracked, turn_back
+from . import (
+    Halted,
+    Launched,
+    LaunchFailed,
+    RunnerEvent,
+    TaskEnded,
+    TaskFailed,
+    TaskStarted,
+    Tell,
+    failures,
+)
+from .application import Application
+from .task import RunningTask
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_log = logging.getLogger(__name__)
+_CANCEL_SECONDS = 2.0
+
+Follow = Callable[[str, int, Mapping[str, str], ConfigTransformerResult[str] | None], None]
+"""Takes name, launch and config of a connector, and what it was resolved to, or ``None``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What all jobs of a runner share."""
+
+    plugins: Plugins
+    transformer: ConfigTransformer
+    application: Application
+    follow: Follow
+    tell: Tell
+    grace: float
+
+
+class Job:
+    """One launch of a connector. What it is asked for it does in a thread of its own."""
+
+    def __init__(self, name: str, config: Mapping[str, str], launch: int, parts: Parts) -> None:
+        """Take the config, with references; nothing runs yet."""
+        self.name, self._config, self._launch, self._parts = name, config, launch, parts
+        self.logger = logging.getLogger(f"configproviders.connectors.{name}")
+        self._halting, self._halted = threading.Event(), threading.Event()
+        self._doing = threading.Lock()  # One thing after the other.
+        self._making = threading.Lock()
+        self._session: SparkSession | None = None
+        self._connector: Connector | None = None
+        self._tracked: list[Tracked] = []
+        self._tasks: dict[int, RunningTask] = {}
+        self._begin(self._start, "launch")
+
+    def restart(self, *, connector: bool, tasks: Collection[int]) -> None:
+        """Restart parts of it."""
+        self._begin(lambda: self._restart(tasks, connector=connector), "restart")
+
+    def halt(self) -> None:
+        """End all of it, and tell ``Halted``."""
+        self._halting.set()
+        self._begin(self._halt, "halt")
+
+    def await_end(self) -> None:
+        """Wait until it is halted, for a little longer than that may take."""
+        self._halted.wait(self._parts.grace + 2 * _CANCEL_SECONDS)
+
+    def progress(self) -> dict[int, Progress]:
+        """Return what its tasks have done so far."""
+        said = {number: task.progress() for number, task in list(self._tasks.items())}
+        return {number: progress for number, progress in said.items() if progress}
+
+    def session(self) -> SparkSession:
+        """Return the session of the connector, which is made when it is first asked for."""
+        with self._making:
+            if self._session is None:
+                confs = {key: self._config[key] for key in self._config if key.startswith("spark.")}
+                self._session = self._parts.application.new_session(confs)
+            return self._session
+
+    def resolved(self, tracked: Tracked) -> dict[str, str]:
+        """Return a task's config with the values of now; raise :class:`UnresolvedError`."""
+        return _hidden(tracked, tracked.resolve(self._parts.transformer))
+
+    def options(
+        self,
+        tracked: Tracked,
+        prefix: str,
+        *,
+        stream_format: str | None,
+        more: Mapping[str, str] | None,
+    ) -> dict[str, str]:
+        """Return what stands under *prefix* as options for Spark; see :class:`TaskContext`."""
+        values = self.resolved(tracked)
+        options = {
+            key.removeprefix(prefix): text for key, text in values.items() if key.startswith(prefix)
+        }
+        options.update(more or {})
+        secret = [
+            key
+            for key, text in options.items()
+            if isinstance(text, SecretText) or cleaning.clean(text) != text
+        ]
+        delivered = covered_options(options, secret, stream_format=stream_format)
+        redaction.extend_options(self.session())
+        return delivered
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """Return a function of a module that the worker allows."""
+        return self._parts.plugins.function(name)
+
+    def task_started(self, task: int) -> None:
+        """Tell that a task runs."""
+        self._tell(TaskStarted(self.name, self._launch, task))
+
+    def task_ended(self, task: int) -> None:
+        """Tell that a task has done its work."""
+        self._tell(TaskEnded(self.name, self._launch, task))
+
+    def task_failed(self, task: int, error: BaseException) -> None:
+        """Tell why a task does not run any more."""
+        told = TaskFailed(
+            self.name, self._launch, task, failures.trace(error), failures.may_pass(error)
+        )
+        self._tell(told)
+
+    def _begin(self, function: Callable[[], None], what: str) -> None:
+        threading.Thread(target=function, name=f"{what}-{self.name}", daemon=True).start()
+
+    def _start(self) -> None:
+        with self._doing:
+            result = None
+            try:
+                result = self._start_connector()
+            except BaseException as error:  # noqa: BLE001  The border around a plugin.
+                self._fail(error)
+            else:
+                self._start_tasks(range(len(self._tracked)))
+        if not self._halting.is_set():
+            self._parts.follow(self.name, self._launch, self._config, result)
+
+    def _start_connector(self) -> ConfigTransformerResult[str]:
+        """Start the connector's own object, split its work, and tell ``Launched``."""
+        result = self._parts.transformer.transform(self._config, strict=True)
+        cleaning.remember_result(result)
+        values = {
+            key: SecretText(text) if key in result.plan.references else text
+            for key, text in result.data.items()
+        }
+        class_ = self._parts.plugins.find(values["connector.class"])
+        connector = class_()
+        connector.start(values)
+        self._connector = connector
+        configs = _checked(connector.task_configs(tasks_max(values)), values)
+        self._tracked = [turn_back(each, self._config, result) for each in configs]
+        shown = tuple(each.shown for each in self._tracked)
+        self._tell(Launched(self.name, self._launch, class_.type, shown))
+        return result
+
+    def _start_tasks(self, numbers: Collection[int]) -> None:
+        for number in numbers:
+            if self._halting.is_set() or self._connector is None:
+                return
+            try:
+                task = self._connector.task_class()
+            except Exception as error:  # noqa: BLE001  The border around a plugin.
+                self.task_failed(number, error)
+                continue
+            self._tasks[number] = RunningTask(self, number, task, self._tracked[number])
+            self._tasks[number].begin()
+
+    def _restart(self, numbers: Collection[int], *, connector: bool) -> None:
+        with self._doing:
+            if connector:
+                before, old = [each.shown for each in self._tracked], self._connector
+                result = None
+                try:
+                    result = self._start_connector()
+                except BaseException as error:  # noqa: BLE001  The border around a plugin.
+                    self._fail(error)
+                    numbers = ()
+                else:
+                    _stop(old, self.name)
+                    if [each.shown for each in self._tracked] != before:
+                        numbers = range(len(self._tracked))
+                        self._end_tasks(list(self._tasks), self._parts.grace)
+            else:
+                result = None
+            self._end_tasks(numbers, self._parts.grace)
+            self._start_tasks(numbers)
+        if connector and not self._halting.is_set():
+            self._parts.follow(self.name, self._launch, self._config, result)
+
+    def _halt(self) -> None:
+        end = time.monotonic() + self._parts.grace
+        for task in list(self._tasks.values()):
+            task.stop()
+        # A launch that hangs is left to itself: it sees that nothing is wanted of it any more.
+        done = self._doing.acquire(timeout=self._parts.grace)
+        try:
+            self._let_go(end - time.monotonic())
+        finally:
+            if done:
+                self._doing.release()
+        self._parts.tell(Halted(self.name, self._launch))
+        self._halted.set()
+
+    def _fail(self, error: BaseException) -> None:
+        self._let_go(self._parts.grace)
+        told = LaunchFailed(
+            self.name, self._launch, failures.trace(error), failures.may_pass(error)
+        )
+        self._tell(told)
+
+    def _let_go(self, seconds: float) -> None:
+        """End all tasks, the connector's own object and the session."""
+        self._end_tasks(list(self._tasks), seconds)
+        connector, self._connector = self._connector, None
+        _stop(connector, self.name)
+        with self._making:
+            self._session = None
+
+    def _end_tasks(self, numbers: Collection[int], seconds: float) -> None:
+        end = time.monotonic() + seconds
+        ending = {each: self._tasks.pop(each) for each in numbers if each in self._tasks}
+        for task in ending.values():
+            task.stop()
+        late = {
+            each: task for each, task in ending.items() if not task.join(end - time.monotonic())
+        }
+        for number, task in late.items():
+            _log.warning("task %s of %s does not end; its jobs are cancelled", number, self.name)
+            if self._session is not None:
+                self._parts.application.cancel(self._session, task.group)
+            task.join(_CANCEL_SECONDS)
+
+    def _tell(self, event: RunnerEvent) -> None:
+        if not self._halting.is_set():
+            self._parts.tell(event)
+
+
+def _hidden(tracked: Tracked, values: Mapping[str, str]) -> dict[str, str]:
+    """Return *values*, those that came out of references without a ``repr``."""
+    return {
+        key: text if tracked.shown[key] == text else SecretText(text)
+        for key, text in values.items()
+    }
+
+
+def _checked(
+    configs: Sequence[Mapping[str, str]], values: Mapping[str, str]
+) -> list[dict[str, str]]:
+    """Return the configs that a connector made for its tasks; raise :class:`ConnectException`."""
+    most = tasks_max(values)
+    enforced = values.get("tasks.max.enforce", "true").strip().lower() != "false"
+    if enforced and len(configs) > most:
+        raise ConnectException(f"the connector makes {len(configs)} tasks: tasks.max is {most}")
+    for each in configs:
+        for key, text in each.items():
+            if not (isinstance(key, str) and isinstance(text, str)):
+                raise ConnectException(f"the connector gives a task {key!r}, which is not text")
+    return [dict(each) for each in configs]
+
+
+def _stop(connector: Connector | None, name: str) -> None:
+    if connector is None:
+        return
+    try:
+        connector.stop()
+    except Exception as error:  # noqa: BLE001  The border around a plugin.
+        _log.warning("the connector of %s did not stop: %s", name, failures.trace(error))
