@@ -39,8 +39,11 @@ class Worker:
     ``herder`` takes commands, ``plugins`` knows the classes, ``validation`` checks configs.
     """
 
-    def __init__(self, config: WorkerConfig) -> None:
-        """Open store and providers; raise :class:`~configproviders.ConfigException`."""
+    def __init__(self, config: WorkerConfig, application: Application | None = None) -> None:
+        """Open store and providers; raise :class:`~configproviders.ConfigException`.
+
+        *application* is the one that connectors run in, by default one of *config*.
+        """
         self.config = config
         with ExitStack() as stack:
             store = stack.enter_context(SqliteStore(config.config_storage_file_filename))
@@ -50,7 +53,7 @@ class Worker:
             watcher = stack.enter_context(Watcher(providers))
             transformer = ConfigTransformer(providers)
             self.plugins = Plugins(config.plugin_allowed_modules)
-            application = Application(config.spark, providers)
+            application = application or Application(config.spark, providers)
             self.validation = Validation(self.plugins, transformer, application.refused_confs)
             self._reloads = Reloads(transformer, watcher, self._secret_changed)
             runner = SparkRunner(
