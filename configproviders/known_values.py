@@ -39,7 +39,7 @@ class KnownValues:
             for value in filter(None, values):
                 forms = known.pop(value, None)
                 new = new or forms is None
-                known[value] = tuple(_forms(value)) if forms is None else forms
+                known[value] = tuple(spellings(value)) if forms is None else forms
             for value in list(known)[:-_MOST]:
                 del known[value]
             self._values = known
@@ -60,7 +60,8 @@ class KnownValues:
         return text
 
 
-def _forms(value: str) -> Iterator[str]:
+def spellings(value: str) -> Iterator[str]:
+    """Yield *value* as it is, and as SQL, URLs, JSON, HTML and Python write it."""
     yield value
     yield value.replace("'", "''")  # SQL's.
     for in_url in (

@@ -9,6 +9,7 @@ import pytest
 
 import configproviders
 import configproviders.spark
+import configproviders.worker
 
 PROMISED = [
     "ConfigChangeCallback",
@@ -47,6 +48,15 @@ PROMISED_FOR_SPARK = [
     "route",
     "run_query",
 ]
+PROMISED_FOR_CONNECTORS = [
+    "ConnectException",
+    "Connector",
+    "Progress",
+    "Task",
+    "TaskContext",
+    "Worker",
+    "WorkerConfig",
+]
 
 
 def test_the_public_names_are_these_and_at_most_sixteen() -> None:
@@ -67,6 +77,11 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 def test_the_names_for_spark_are_these() -> None:
     assert sorted(configproviders.spark.__all__) == PROMISED_FOR_SPARK
+
+
+def test_the_names_for_connectors_are_these_and_say_what_they_are() -> None:
+    assert sorted(configproviders.worker.__all__) == PROMISED_FOR_CONNECTORS
+    assert all(getattr(configproviders.worker, name).__doc__ for name in PROMISED_FOR_CONNECTORS)
 
 
 def test_the_changelog_speaks_of_this_version() -> None:

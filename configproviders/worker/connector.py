@@ -20,6 +20,7 @@ stored, shown and written down holds the references.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -165,11 +166,13 @@ class Connector(ABC):
 
     @classmethod
     def version(cls) -> str:
-        """Return the version; by default that of the distribution that brings the class."""
+        """Return the version; by default that of the package that the class is in."""
         from importlib.metadata import packages_distributions, version
 
-        names = packages_distributions().get(cls.__module__.partition(".")[0])
-        return version(names[0]) if names else UNDEFINED_VERSION
+        package = cls.__module__.partition(".")[0]
+        own = getattr(sys.modules.get(package), "__version__", None)
+        names = packages_distributions().get(package)
+        return str(own) if own else version(names[0]) if names else UNDEFINED_VERSION
 
     def validate(self, config: Mapping[str, str]) -> Mapping[str, Collection[str]]:
         """Return more that is wrong with *config*, messages by key; no value stands in them.

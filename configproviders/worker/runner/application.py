@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import threading
 from collections.abc import Collection, Mapping
 from contextlib import ExitStack
@@ -26,6 +27,10 @@ DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
 }
 """What the worker's ``spark.*`` entries are if they are not given."""
+
+_REFUSED = "{} is none that a connector may set: set it in the worker's config"
+# Whoever may change a connector may not choose code.
+_CODE = re.compile(r"class|provider|committer|catalog|listener|extension|plugin", re.IGNORECASE)
 
 
 class Application:
@@ -72,16 +77,11 @@ class Application:
             _log.warning("jobs of %s are not cancelled: %s", group, type(error).__name__)
 
     def refused_confs(self, keys: Collection[str]) -> dict[str, str]:
-        """Return which of the confs *keys* a session cannot set, with the reason."""
+        """Return which of the confs *keys* are not for one session alone, with the reason."""
         session = self._session
         if session is None or self.check():
             return {}
-        return {
-            key: f"{key} is fixed when the application starts: set it in the worker's config"
-            for key in keys
-            if not session.conf.isModifiable(key)
-            and redaction.find_entry(key, session._jvm) is not None
-        }
+        return {key: _REFUSED.format(key) for key in keys if not _is_own(session, key)}
 
     def check(self) -> str:
         """Return what is wrong with it, or nothing."""
@@ -143,3 +143,8 @@ def mark_thread(session: SparkSession, pool: str, group: str) -> None:
     getattr(java, "org.apache.spark.sql.classic.SparkSession").setActiveSession(
         session._jsparkSession
     )
+
+
+def _is_own(session: SparkSession, key: str) -> bool:
+    known = redaction.find_entry(key, session._jvm) is not None
+    return known and session.conf.isModifiable(key) and not _CODE.search(key)
