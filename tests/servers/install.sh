@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the servers that the tests start, from Debian, where they are missing, and fetches Java
-# archives from Maven Central. It starts none of them as a service. With all of them there it does
-# nothing, and takes no time.
+# Installs the servers that the tests start, and a browser, from Debian, where they are missing, and
+# fetches Java archives from Maven Central. It starts none of them as a service. With all of them
+# there it does nothing, and takes no time.
 set -euo pipefail
 cd "$(dirname "$0")"
 
@@ -30,12 +30,17 @@ install_without_services() {
   as_root apt-get update -qq
   as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get install -qq --yes --no-install-recommends "${missing[@]}" >/dev/null
-  if [ -d /run/systemd/system ]; then as_root systemctl disable --quiet "${missing[@]}"; fi
+  if [ -d /run/systemd/system ]; then
+    for service in postgresql slapd; do # Not those that were there before.
+      if [[ " ${missing[*]} " == *" $service "* ]]; then as_root systemctl disable --quiet "$service"; fi
+    done
+  fi
 }
 
 missing=()
 if ! { has initdb && has postgres; }; then missing+=(postgresql); fi
 if ! { has slapd && has slapadd; }; then missing+=(slapd); fi
+if ! { has chromium && has chromedriver; }; then missing+=(chromium chromium-driver); fi
 
 if [ ${#missing[@]} -gt 0 ]; then
   command -v apt-get >/dev/null || give_up "Install them: there is no apt-get here to do it."

@@ -26,8 +26,28 @@ SHA256 = {
     )
 }
 
+
+def _of(*groups: str) -> list[str]:
+    return [each for each in SHA256 if each.startswith(groups)]
+
+
 # What Ivy fetches for ``examples/spark_s3a.py``, less what Spark brings: not AWS's whole bundle.
-S3A = [each for each in SHA256 if each not in {KAFKA_CLIENTS, POSTGRESQL}]
+S3A = _of("org.apache.hadoop:", "org.reactivestreams:", "software.amazon.")
+# What Spark needs for the format ``kafka``, less what it brings. Maven Central has no release of
+# the token provider that is as new as the source.
+SPARK_KAFKA = [*_of("org.apache.spark:", "org.apache.commons:"), KAFKA_CLIENTS]
+# What the broker needs, less what Spark brings too. It uses no OAuth and no remote storage.
+KAFKA_BROKER = _of(
+    "com.google.re2j:",
+    "com.typesafe.scala-logging:",
+    "com.yammer.metrics:",
+    "commons-validator:",
+    "net.sf.jopt-simple:",
+    "net.sourceforge.argparse4j:",
+    "org.apache.kafka:",
+    "org.hdrhistogram:",
+    "org.pcollections:",
+)
 
 
 def jar(coordinates: str) -> Path:

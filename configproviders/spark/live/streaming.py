@@ -105,8 +105,7 @@ def restart_query(
     as files are, nothing is lost or doubled. If *query* had failed, that is logged, and is the
     cause of what *start* raises.
     """
-    _await_end_of_batch(query, timeout)
-    query.stop()
+    stop_query(query, timeout=timeout)
     failure = query.exception()
     if failure is None:
         return start()
@@ -115,6 +114,15 @@ def restart_query(
         return start()
     except Exception as error:
         raise error from failure
+
+
+def stop_query(query: StreamingQuery, *, timeout: timedelta = timedelta(seconds=30)) -> None:
+    """Stop *query*, between two batches if one ends within *timeout*.
+
+    It is waited for here; why a query had failed is in its ``exception()``.
+    """
+    _await_end_of_batch(query, timeout)
+    query.stop()
 
 
 def run_query(

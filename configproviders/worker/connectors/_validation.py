@@ -1,0 +1,122 @@
+"""What fits together in the config of a pipeline: :func:`mistakes`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+
+from ...config_def import ConfigDef
+from ...errors import near, there_is
+from ..connector_keys import CONNECTOR_DEF
+from . import _settings as settings
+from ._flow import PLACES
+from ._query import running_code
+
+Mistake = tuple[str, str]
+"""The key of a setting, and what is wrong with it."""
+
+_NO_STREAMS = ("jdbc",)
+_INFERRED = ("csv", "json", "xml", "orc", "parquet", "avro")
+_INFERENCE = "spark.sql.streaming.schemaInference"
+_FILES = (*_INFERRED, "text")
+_ONE_PLACE = f"it is one place for several tables: write {settings.TABLE} for the name of each"
+
+
+def mistakes(config: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return all that does not fit together in *config*, the settings of a pipeline, by key."""
+    found = defaultdict[str, list[str]](list)
+    mode = settings.MODE.read(config)
+    checks = [_in_sql(config), _in_run(config, mode), _in_tables(config, mode)]
+    checks.append(_in_stream(config) if mode == settings.STREAMING else _in_batch(config))
+    for check in checks:
+        for key, message in check:
+            found[key].append(message)
+    return dict(found)
+
+
+def misspelt(config: Mapping[str, str], config_def: ConfigDef) -> dict[str, list[str]]:
+    """Return the settings in *config* that look like those of *config_def*, and are none."""
+    names = [key.name for key in config_def]
+    known = {name for key in config_def.expanded(config) for name in key.names}
+    known |= {name for key in CONNECTOR_DEF.expanded(config) for name in key.names}
+    strays = [key for key in config if key not in known and not key.startswith("spark.")]
+    starts = tuple({f"{name.partition('.')[0]}." for name in names if "." in name})
+    hints = {key: _hint(key, names, belongs=key.startswith(starts)) for key in strays}
+    return {key: [f"no setting named {key!r}; {hint}"] for key, hint in hints.items() if hint}
+
+
+def both_transforms(config: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return what is wrong if *config* asks for a query and a function."""
+    if not (settings.TRANSFORM_SQL.read(config) and settings.TRANSFORM_FUNCTION.read(config)):
+        return {}
+    message = "transform.sql and transform.function exclude each other: have the function do both"
+    return {settings.TRANSFORM_FUNCTION.name: [message]}
+
+
+def _hint(name: str, names: Collection[str], *, belongs: bool) -> str:
+    return there_is(name, names) if belongs else near(name, names)
+
+
+def _in_sql(config: Mapping[str, str]) -> Iterator[Mistake]:
+    for key in (settings.SOURCE_SELECT, settings.TRANSFORM_SQL, settings.SINK_SELECT):
+        if word := running_code(key.read(config) or ""):
+            yield key.name, f"the word {word!r} would run other code: use transform.function"
+
+
+def _in_run(config: Mapping[str, str], mode: str) -> Iterator[Mistake]:
+    for key, its_mode in (
+        (settings.SCHEDULE_INTERVAL, settings.SCHEDULE),
+        (settings.TRIGGER_INTERVAL, settings.STREAMING),
+        (settings.CHECKPOINT, settings.STREAMING),
+    ):
+        value = key.read(config)
+        if value and mode != its_mode:
+            yield key.name, f"it is for mode={its_mode}, and mode is {mode}"
+        if not value and mode == its_mode and key is not settings.TRIGGER_INTERVAL:
+            yield key.name, f"mode={its_mode} needs it"
+
+
+def _in_tables(config: Mapping[str, str], mode: str) -> Iterator[Mistake]:
+    tables = settings.SOURCE_TABLES.read(config)
+    if not tables:
+        return
+    if mode == settings.STREAMING:
+        yield settings.SOURCE_TABLES.name, "a stream has one source: make a connector for each"
+    if not all(tables) or len(set(tables)) < len(tables):
+        yield settings.SOURCE_TABLES.name, "a table is there twice, or has no name"
+    source = settings.options_of(config, settings.SOURCE_OPTIONS_PREFIX)
+    if "query" in source:
+        yield settings.SOURCE_TABLES.name, "it and a query exclude each other"
+    if settings.SOURCE_FORMAT.read(config).lower() != "jdbc" and not source.keys() & PLACES:
+        yield settings.SOURCE_TABLES.name, f"write {settings.TABLE} in source.options.path"
+    for prefix in (settings.SOURCE_OPTIONS_PREFIX, settings.SINK_OPTIONS_PREFIX):
+        options = settings.options_of(config, prefix)
+        for name in PLACES & options.keys():
+            if settings.TABLE not in options[name]:
+                yield f"{prefix}{name}", _ONE_PLACE
+    if settings.TABLE not in (settings.SINK_TABLE.read(config) or settings.TABLE):
+        yield settings.SINK_TABLE.name, _ONE_PLACE
+
+
+def _in_stream(config: Mapping[str, str]) -> Iterator[Mistake]:
+    source, sink = (
+        key.read(config).lower() for key in (settings.SOURCE_FORMAT, settings.SINK_FORMAT)
+    )
+    if source in _NO_STREAMS:
+        yield settings.SOURCE_FORMAT.name, f"Spark reads no stream of {source}: use mode=schedule"
+    if "checkpointlocation" in settings.options_of(config, settings.SINK_OPTIONS_PREFIX):
+        yield settings.CHECKPOINT.name, "write it here, and not among the options of the sink"
+    inferred = config.get(_INFERENCE, "").strip().lower() == "true"
+    if source in _INFERRED and not inferred and not settings.SOURCE_SCHEMA.read(config):
+        yield settings.SOURCE_SCHEMA.name, f"a stream of {source} needs it, as in 'id BIGINT'"
+    mode = settings.SINK_MODE.read(config)
+    modes = ("append",) if sink in _FILES else settings.STREAM_SINK_MODES
+    if mode not in modes:
+        yield settings.SINK_MODE.name, f"a stream to {sink} is written with {' or '.join(modes)}"
+
+
+def _in_batch(config: Mapping[str, str]) -> Iterator[Mistake]:
+    mode = settings.SINK_MODE.read(config)
+    if mode not in settings.BATCH_SINK_MODES:
+        words = " or ".join(settings.BATCH_SINK_MODES)
+        yield settings.SINK_MODE.name, f"it is for mode=streaming; a batch is written with {words}"

@@ -1,0 +1,44 @@
+"""A session for each module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from servers.jars import POSTGRESQL, jar
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="module")
+def jars() -> list[str]:
+    """Give the archives that the session loads; modules add theirs."""
+    return [str(jar(POSTGRESQL))]
+
+
+@pytest.fixture(scope="module")
+def spark(jars: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from pyspark.sql import SparkSession
+
+    _load(jars)
+    warehouse = tmp_path_factory.mktemp("warehouse")
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.sql.shuffle.partitions", "1")
+    builder = builder.config("spark.sql.warehouse.dir", str(warehouse))
+    builder = builder.config("spark.jars", ",".join(jars))
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+def _load(jars: list[str]) -> None:
+    """Have the JVM load *jars*: there is one for all modules, which another may have started."""
+    from pyspark import SparkContext
+
+    SparkContext._ensure_initialized()
+    jvm: Any = SparkContext._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    for each in jars:
+        loader.addURL(jvm.java.io.File(each).toURI().toURL())

@@ -1,0 +1,217 @@
+"""What is said of configs that do not fit together, all at once; nothing runs for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from configproviders.worker.connector import Connector
+from configproviders.worker.connectors.file_stream import (
+    FileStreamSinkConnector,
+    FileStreamSourceConnector,
+)
+from configproviders.worker.connectors.jdbc import JdbcSourceConnector
+from configproviders.worker.connectors.kafka import KafkaSinkConnector, KafkaSourceConnector
+from configproviders.worker.connectors.pipeline import SparkPipelineConnector
+
+PIPELINE = {
+    "name": "orders",
+    "connector.class": "SparkPipeline",
+    "tasks.max": "2",
+    "source.format": "jdbc",
+    "source.options.url": "jdbc:postgresql://db/orders",
+    "source.options.dbtable": "orders",
+    "sink.format": "parquet",
+    "sink.options.path": "/data/orders",
+}
+STREAM = {
+    **PIPELINE,
+    "mode": "streaming",
+    "source.format": "json",
+    "source.schema": "n BIGINT",
+    "checkpoint.location": "/checkpoint",
+}
+JDBC = {
+    "connection.url": "jdbc:postgresql://db/orders",
+    "connection.user": "reader",
+    "connection.password": "secret",
+    "table.whitelist": "orders,customers",
+    "sink.format": "parquet",
+    "sink.options.path": "/data/{table}",
+}
+KAFKA_SOURCE = {
+    "kafka.bootstrap.servers": "broker:9092",
+    "kafka.security.protocol": "SASL_SSL",
+    "topics": "orders",
+    "checkpoint.location": "/checkpoint",
+    "sink.format": "parquet",
+    "sink.options.path": "/data/orders",
+}
+KAFKA_SINK = {
+    "kafka.bootstrap.servers": "broker:9092",
+    "topic": "orders",
+    "source.format": "json",
+    "source.options.path": "/data/orders",
+}
+FILE_SOURCE = {
+    "path": "/spool",
+    "checkpoint.location": "/checkpoint",
+    "sink.format": "parquet",
+    "sink.options.path": "/data/orders",
+}
+FILE_SINK = {"path": "/data", "source.format": "rate", "checkpoint.location": "/checkpoint"}
+
+RIGHT: list[tuple[type[Connector], dict[str, str]]] = [
+    (SparkPipelineConnector, PIPELINE),
+    (SparkPipelineConnector, STREAM),
+    (SparkPipelineConnector, {**PIPELINE, "spark.sql.shuffle.partitions": "1", "owner": "team"}),
+    (JdbcSourceConnector, JDBC),
+    (KafkaSourceConnector, KAFKA_SOURCE),
+    (KafkaSinkConnector, KAFKA_SINK),
+    (FileStreamSourceConnector, FILE_SOURCE),
+    (FileStreamSinkConnector, FILE_SINK),
+]
+
+
+@pytest.mark.parametrize(("connector", "config"), RIGHT)
+def test_what_fits_together_is_right(connector: type[Connector], config: dict[str, str]) -> None:
+    assert connector.config_def.errors(config) == {}
+    assert connector().validate(config) == {}
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "message"),
+    [
+        ({"source.option.password": "x"}, "source.option.password", "'source.options.<name>'"),
+        ({"sink.mod": "append"}, "sink.mod", "did you mean 'sink.mode'"),
+        ({"transform.script": "x"}, "transform.script", "no setting named 'transform.script'"),
+        ({"source.options.": "x"}, "source.options.", "no setting named"),
+        ({"modes": "batch"}, "modes", "did you mean 'mode'"),
+        ({"shedule.interval.ms": "1"}, "shedule.interval.ms", "'schedule.interval.ms'"),
+        ({"mode": "streaming"}, "checkpoint.location", "mode=streaming needs it"),
+        ({"mode": "streaming"}, "source.format", "Spark reads no stream of jdbc"),
+        ({"mode": "schedule"}, "schedule.interval.ms", "mode=schedule needs it"),
+        ({"schedule.interval.ms": "5"}, "schedule.interval.ms", "it is for mode=schedule"),
+        ({"trigger.interval.ms": "5"}, "trigger.interval.ms", "it is for mode=streaming"),
+        ({"checkpoint.location": "/c"}, "checkpoint.location", "it is for mode=streaming"),
+        ({"sink.mode": "update"}, "sink.mode", "a batch is written with append or overwrite"),
+        (
+            {"transform.sql": "SELECT 1", "transform.function": "m:f"},
+            "transform.function",
+            "exclude each other",
+        ),
+        ({"source.tables": "a,b"}, "source.options.dbtable", "write {table} for the name"),
+        ({"source.tables": "a,b"}, "sink.options.path", "write {table} for the name"),
+        ({"source.tables": "a,b", "sink.table": "t"}, "sink.table", "write {table}"),
+        ({"source.tables": "a,a"}, "source.tables", "a table is there twice"),
+        ({"source.tables": "a,"}, "source.tables", "or has no name"),
+        ({"source.tables": "a", "source.options.query": "q"}, "source.tables", "exclude"),
+    ],
+)
+def test_what_does_not_fit_is_said(more: dict[str, str], key: str, message: str) -> None:
+    found = SparkPipelineConnector().validate({**PIPELINE, **more})
+
+    assert message in " ".join(found[key])
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "message"),
+    [
+        ({"source.schema": ""}, "source.schema", "a stream of json needs it, as in 'id BIGINT'"),
+        ({"sink.mode": "complete"}, "sink.mode", "a stream to parquet is written with append"),
+        ({"sink.mode": "ignore", "sink.format": "jdbc"}, "sink.mode", "append or update or comple"),
+        ({"source.tables": "a"}, "source.tables", "a stream has one source"),
+        ({"sink.options.checkpointLocation": "/c"}, "checkpoint.location", "write it here"),
+    ],
+)
+def test_what_does_not_fit_a_stream_is_said(more: dict[str, str], key: str, message: str) -> None:
+    found = SparkPipelineConnector().validate({**STREAM, **more})
+
+    assert message in " ".join(found[key])
+
+
+def test_files_of_which_spark_finds_the_schema_need_none() -> None:
+    config = {**STREAM, "spark.sql.streaming.schemaInference": "true"}
+    del config["source.schema"]
+
+    assert SparkPipelineConnector().validate(config) == {}
+
+
+def test_tables_that_are_no_tables_of_a_database_need_a_place_for_their_name() -> None:
+    config = {**PIPELINE, "source.format": "json", "source.tables": "a"}
+    del config["source.options.dbtable"]
+
+    found = SparkPipelineConnector().validate(config)
+
+    assert found["source.tables"] == ["write {table} in source.options.path"]
+
+
+def test_all_is_said_at_once() -> None:
+    config = {**PIPELINE, "mode": "streaming", "sink.mode": "ignore", "sink.formt": "x"}
+
+    found = SparkPipelineConnector().validate(config)
+
+    assert found.keys() == {"checkpoint.location", "source.format", "sink.mode", "sink.formt"}
+
+
+@pytest.mark.parametrize(
+    ("connector", "config", "key", "message"),
+    [
+        (JdbcSourceConnector, {**JDBC, "table.whitelist": ""}, "table.whitelist", "name tables"),
+        (JdbcSourceConnector, {**JDBC, "query": "SELECT 1"}, "table.whitelist", "exclude each"),
+        (JdbcSourceConnector, {**JDBC, "table.whitelist": "a,a"}, "table.whitelist", "twice"),
+        (JdbcSourceConnector, {**JDBC, "source.format": "csv"}, "source.format", "no setting"),
+        (JdbcSourceConnector, {**JDBC, "poll.interval.ms": "0"}, "poll.interval.ms", "needs it"),
+        (KafkaSourceConnector, {**KAFKA_SOURCE, "topics": ""}, "topics", "either topics or"),
+        (KafkaSourceConnector, {**KAFKA_SOURCE, "topics.regex": "o.*"}, "topics", "either topics"),
+        (KafkaSinkConnector, {**KAFKA_SINK, "topics": "t"}, "topics", "did you mean 'topic'"),
+        (KafkaSinkConnector, {**KAFKA_SINK, "mode": "streaming"}, "source.schema", "needs it"),
+        (FileStreamSourceConnector, {**FILE_SOURCE, "format": "csv"}, "schema", "needs it"),
+        (FileStreamSourceConnector, {**FILE_SOURCE, "mode": "batch"}, "mode", "did you mean"),
+    ],
+)
+def test_a_thin_connector_speaks_of_its_own_settings(
+    connector: type[Connector], config: dict[str, str], key: str, message: str
+) -> None:
+    found = connector().validate(config)
+
+    assert message in " ".join(found[key])
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://db/orders",
+        "jdbc:postgresql://reader:secret@db/orders",
+        "jdbc:postgresql://db/orders?user=reader&password=secret",
+        "jdbc:sqlserver://db;Password=secret",
+    ],
+)
+def test_a_url_with_credentials_is_refused(url: str) -> None:
+    found = JdbcSourceConnector.config_def.errors({**JDBC, "connection.url": url})
+
+    assert list(found) == ["connection.url"]
+
+
+@pytest.mark.parametrize(
+    ("connector", "key"),
+    [
+        (SparkPipelineConnector, "source.options.password"),
+        (SparkPipelineConnector, "sink.options.password"),
+        (JdbcSourceConnector, "connection.password"),
+        (JdbcSourceConnector, "sink.options.password"),
+        (KafkaSourceConnector, "kafka.sasl.jaas.config"),
+        (KafkaSinkConnector, "kafka.ssl.key.password"),
+    ],
+)
+def test_a_password_is_known_as_one(connector: type[Connector], key: str) -> None:
+    keys = {each.name: each for each in connector.config_def.expanded({key: "x"})}
+
+    assert keys[key].type.kind == "PASSWORD"
+
+
+@pytest.mark.parametrize(("connector", "config"), RIGHT)
+def test_a_connector_has_a_version_and_a_type(
+    connector: type[Connector], config: dict[str, str]
+) -> None:
+    assert connector.version()[0].isdigit()
+    assert connector.type == ("sink" if "Sink" in connector.__name__ else "source")
