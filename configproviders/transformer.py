@@ -121,7 +121,17 @@ class ConfigTransformer:
         asked.
         """
         plan = self.plan(configs)
-        answers = self.fetch(plan)
+        return self.transform_with(self.fetch(plan), plan, configs, strict=strict)
+
+    def transform_with(
+        self,
+        answers: Mapping[Location, Answer],
+        plan: LookupPlan,
+        configs: Mapping[str, V],
+        *,
+        strict: bool = False,
+    ) -> ConfigTransformerResult[V]:
+        """Return what :meth:`transform` does, from what :meth:`fetch` has answered to *plan*."""
         data, complete = substitute(configs, plan.references, values_as_typed(plan, answers))
         unresolved = () if complete else unresolved_among(explain(plan, answers))
         failures = [each.error for each in unresolved if strict or each.is_failure]

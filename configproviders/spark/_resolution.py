@@ -57,10 +57,11 @@ def opened(
 ) -> Iterator[dict[str, ConfigProvider]]:
     """Open the providers that *settings* declare; the live ones of *providers* win, and stay open.
 
-    If there are neither, they are ``file``, ``directory`` and ``env``.
+    If *providers* is ``None`` and there are no *settings*, they are ``file``, ``directory`` and
+    ``env``.
     """
     live = dict(providers or {})
-    if live and not settings:
+    if providers is not None and not settings:
         yield live
         return
     with open_providers(settings) as declared:

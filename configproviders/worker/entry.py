@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from .errors import Conflict
+from .logs import connector_logger
 from .status import (
     CONNECTOR,
     TASK,
@@ -64,6 +65,7 @@ class Entry:
     state: State = State.UNASSIGNED
     trace: str = ""
     tasks: dict[int, TaskStatus] = field(default_factory=dict)
+    ended: set[int] = field(default_factory=set)
     task_configs: tuple[Mapping[str, str], ...] = field(default=(), repr=False)
     phase: Phase = Phase.IDLE
     launch: int = 0
@@ -129,6 +131,7 @@ class Entry:
         if tuple(configs) != self.task_configs or len(configs) != len(self.tasks):
             self.task_configs = tuple(configs)
             self.tasks = {each: TaskStatus(each, State.UNASSIGNED) for each in range(len(configs))}
+            self.ended.clear()
 
     def drop_tasks(self) -> None:
         """Have no tasks."""
@@ -143,7 +146,7 @@ class Entry:
 
 def log_transition(name: str, task: int | None, before: State, after: State, trace: str) -> None:
     """Log one line for a transition, under the name of the connector."""
-    logger = logging.getLogger(f"configproviders.connectors.{name}")
+    logger = connector_logger(name)
     what = name if task is None else f"{name}, task {task}"
     extra = {"connector": name, "task": task, "from": before.value, "to": after.value}
     level = logging.ERROR if after is State.FAILED else logging.INFO

@@ -217,11 +217,13 @@ class Lifecycle:
                 self._try_again_later(entry, retry=event.retry)
             case TaskStarted():
                 entry.move_task(event.task, Event.LAUNCHED)
+                entry.ended.discard(event.task)
             case TaskFailed():
                 entry.move_task(event.task, Event.FAILED, event.trace)
                 self._try_again_later(entry, task=event.task, retry=event.retry)
             case TaskEnded():
                 entry.move_task(event.task, Event.ENDED)
+                entry.ended.add(event.task)
                 self._end_if_done(entry)
         self._proceed(entry)
 
@@ -254,8 +256,7 @@ class Lifecycle:
 
     def _end_if_done(self, entry: Entry) -> None:
         """Stop a connector of which each task has come to its end: a batch that is done."""
-        ended = all(each.state is State.UNASSIGNED for each in entry.tasks.values())
-        if not ended or entry.state is not State.RUNNING:
+        if entry.ended != entry.tasks.keys() or entry.state is not State.RUNNING:
             return
         entry.target = TargetState.STOPPED
         entry.move(Event.ENDED)
@@ -340,7 +341,6 @@ class Lifecycle:
 
     def _restart_for_secret(self, entry: Entry) -> None:
         entry.reload = False
-        self.reloads += 1
         entry.failures = 0
         _log.info("a secret of connector %r has changed; it is restarted", entry.name)
         entry.move(Event.RESTART)
@@ -349,6 +349,7 @@ class Lifecycle:
         if entry.waits_for_launch:
             self._launch(entry)
         self._publish(entry)
+        self.reloads += 1
 
     def _halt(self, entry: Entry) -> None:
         if entry.phase in _LAUNCHED:

@@ -14,8 +14,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ..data import Answer, ConfigData
 from ..plan import Location
-from ..transformer import ConfigTransformer, ConfigTransformerResult
+from ..transformer import ConfigTransformer
 from ..watch import ConfigChange, Watcher
 from .connector_keys import reload_action
 
@@ -58,21 +59,19 @@ class Reloads:
         name: str,
         launch: int,
         config: Mapping[str, str],
-        result: ConfigTransformerResult[str] | None,
+        answers: Mapping[Location, Answer],
     ) -> None:
-        """Watch what *config* of the connector *name* refers to, since *result*, from now on.
+        """Watch what *config* of the connector *name* refers to, from its *answers* on.
 
-        Without a *result*, which is when it could not be resolved, a change from now on counts:
-        somebody may mend it. Of several launches the one with the highest number counts. Blocks
-        until each location was looked at.
+        They may be errors: when somebody mends what they say, that is a change too. Of several
+        launches the one with the highest number counts. Blocks until each location was looked at.
         """
-        plan = self._transformer.plan(config)
-        if result is not None:
+        if all(isinstance(each, ConfigData) for each in answers.values()):
             self._resolved[name] = datetime.now(UTC)
+        plan = self._transformer.plan(config)
         restarts = reload_action(config) == "restart"
         told = partial(self._told, name if restarts else None)
-        since = result.answers if result else None
-        subscription = self._watcher.watch(plan, told, since=since) if plan.lookups else None
+        subscription = self._watcher.watch(plan, told, since=answers) if plan.lookups else None
         with self._lock:
             last, before = self._followed.get(name, (0, None))
             outdated = subscription if launch < last else before

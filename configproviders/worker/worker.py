@@ -16,8 +16,10 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Self
 
+from ..data import Answer
+from ..plan import Location
 from ..registry import load_providers
-from ..transformer import ConfigTransformer, ConfigTransformerResult
+from ..transformer import ConfigTransformer
 from ..watch import Watcher
 from .herder import Herder
 from .launches import Backoff
@@ -106,10 +108,10 @@ class Worker:
         name: str,
         launch: int,
         config: Mapping[str, str],
-        result: ConfigTransformerResult[str] | None,
+        answers: Mapping[Location, Answer],
     ) -> None:
         try:
-            self._reloads.follow(name, launch, config, result)
+            self._reloads.follow(name, launch, config, answers)
         except Exception as error:  # noqa: BLE001  Watching is no condition for running.
             _log.warning("changes of the secrets of %s go unnoticed: %s", name, error)
 

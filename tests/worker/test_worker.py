@@ -26,7 +26,7 @@ def test_status_and_config_are_there_with_the_answer(begun: Begun, secret: Rotat
     with begun() as worker:
         info = worker.herder.create("a", config("a", "CheapConnector", secret)).result()
 
-        assert worker.herder.info("a") == info
+        assert worker.herder.info("a").config == info.config
         assert worker.herder.status("a").type == "source"
 
 

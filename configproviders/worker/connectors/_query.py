@@ -3,7 +3,8 @@
 Whoever may change a connector may not choose the code that runs for it, so nothing but a query is
 taken: no ``ADD JAR``, no ``CREATE FUNCTION``. Some things in a query would still run what it names:
 functions that call Java, under their own name or put together by ``IDENTIFIER(…)``, and scripts
-(``TRANSFORM(…) USING '…'``). They are refused by their words.
+(``TRANSFORM(…) USING '…'``). They are refused by their words, and so are the variables of Spark
+(``${spark.…}``), which read any conf of the application.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ if TYPE_CHECKING:
 
 VIEW = "source"
 _CODE = re.compile(
-    r"\b(?P<word>(try_)?reflect|java_method|using\b(?!\s*\()|identifier\b(?=\s*(\(|/\*|--)))\b",
+    r"\$\{|\b((try_)?reflect|java_method|using\b(?!\s*\()|identifier\b(?=\s*(\(|/\*|--)))\b",
     re.IGNORECASE,
 )
 _viewing = threading.Lock()  # The tasks of a connector share a session, and so the view.
 
 
-def running_code(sql: str) -> str:
-    """Return the word in *sql* that would run other code, or nothing.
+def refused(sql: str) -> str:
+    """Return what in *sql* would run other code or read confs, or nothing.
 
     Words are not told from text in quotes, which SQL has too many kinds of to be sure.
     """
     found = _CODE.search(sql)
-    return found["word"] if found else ""
+    return found[0] if found else ""
 
 
 def columns(names: str) -> str:
@@ -44,8 +45,8 @@ def select(frame: DataFrame, sql: str) -> DataFrame:
 
     Raises :class:`~configproviders.ConfigException`, and what Spark says of a bad query.
     """
-    if word := running_code(sql):
-        raise ConfigException(f"the word {word!r} in SQL would run other code")
+    if word := refused(sql):
+        raise ConfigException(f"{word!r} in SQL would run other code, or read confs of Spark")
     spark = frame.sparkSession
     with _viewing:
         frame.createOrReplaceTempView(VIEW)

@@ -103,7 +103,7 @@ TRANSFORM_SQL = ConfigKey(
     None,
     "medium",
     "A query over what was read, which is the view source: SELECT id, upper(name) FROM source."
-    " What runs other code, as reflect and scripts, is refused.",
+    " What runs other code, as reflect and scripts, is refused, and so are variables of Spark.",
     group=_TRANSFORM,
     width="LONG",
     display_name="SQL",

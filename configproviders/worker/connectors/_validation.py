@@ -10,7 +10,7 @@ from ...errors import near, there_is
 from ..connector_keys import CONNECTOR_DEF
 from . import _settings as settings
 from ._flow import PLACES
-from ._query import running_code
+from ._query import refused
 
 Mistake = tuple[str, str]
 """The key of a setting, and what is wrong with it."""
@@ -59,8 +59,8 @@ def _hint(name: str, names: Collection[str], *, belongs: bool) -> str:
 
 def _in_sql(config: Mapping[str, str]) -> Iterator[Mistake]:
     for key in (settings.SOURCE_SELECT, settings.TRANSFORM_SQL, settings.SINK_SELECT):
-        if word := running_code(key.read(config) or ""):
-            yield key.name, f"the word {word!r} would run other code: use transform.function"
+        if word := refused(key.read(config) or ""):
+            yield key.name, f"{word!r} would run other code, or read confs: use transform.function"
 
 
 def _in_run(config: Mapping[str, str], mode: str) -> Iterator[Mistake]:

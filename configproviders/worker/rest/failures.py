@@ -61,7 +61,8 @@ def failure(error: Exception, scope: Scope) -> Response:
         return _said(error.status, str(error))
     if isinstance(error, UnsupportedOperation):
         return _said(HTTPStatus.BAD_REQUEST, str(error))
-    _log.error("%(method)s %(path)s failed", scope, exc_info=cleaned_error(error))
+    exc_info = cleaned_error(error)
+    _log.error("%s %r failed", scope["method"], scope["path"], exc_info=exc_info)
     name = "" if isinstance(error, ConfigException) else f"{type(error).__name__}: "
     return _said(HTTPStatus.INTERNAL_SERVER_ERROR, f"{name}{error}")
 

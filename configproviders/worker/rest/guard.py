@@ -21,7 +21,7 @@ from .failures import failure
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-_NOBODY_IN_PARTICULAR = {"localhost", "*"}
+_ANYBODY = {"localhost", "*"}
 
 
 class Guard:
@@ -64,10 +64,7 @@ class Guard:
     def _is_known(self, origin: str, host: str) -> bool:
         if self._origins.pattern and self._origins.fullmatch(origin):
             return True
-        return (
-            origin.partition("://")[2] == host
-            or _name(origin) in self._hosts - _NOBODY_IN_PARTICULAR
-        )
+        return origin.partition("://")[2] == host or _name(origin) in self._hosts - _ANYBODY
 
 
 def _name(url: str) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from anyio import CapacityLimiter
+from anyio import CapacityLimiter, to_thread
 from starlette.routing import Route
 
 from ... import __version__
 from ...spark.cleaning import clean
 from .paths import resource
 from .responses import Json
-from .waiting import in_thread
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -56,7 +55,9 @@ class Health:
             return _health(503, "starting", "Worker is still starting up.")
         try:
             async with asyncio.timeout(self._patience):
-                problem = await in_thread(herder.check, limiter=self._one)
+                problem = await to_thread.run_sync(
+                    herder.check, abandon_on_cancel=True, limiter=self._one
+                )
         except TimeoutError:
             problem = f"Worker did not answer within {self._patience:g} s."
         if problem:

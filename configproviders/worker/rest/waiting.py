@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import TypeVar, TypeVarTuple, Unpack
+from typing import ParamSpec, TypeVar
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 
+P = ParamSpec("P")
 T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
 
 
 async def done(future: Future[T]) -> T:
@@ -19,11 +19,6 @@ async def done(future: Future[T]) -> T:
     return await asyncio.shield(asyncio.wrap_future(future))
 
 
-async def in_thread(
-    function: Callable[[Unpack[Ts]], T],
-    *arguments: Unpack[Ts],
-    limiter: CapacityLimiter | None = None,
-) -> T:
-    """Call what may block; when the request times out, nobody waits for it any more."""
-    call = partial(function, *arguments)
-    return await to_thread.run_sync(call, abandon_on_cancel=True, limiter=limiter)
+async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Call what may block. When the request times out, nobody waits for it any more."""
+    return await to_thread.run_sync(partial(function, *args, **kwargs), abandon_on_cancel=True)

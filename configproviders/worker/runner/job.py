@@ -9,13 +9,15 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...data import SecretText
+from ...data import Answer, SecretText
+from ...plan import Location
 from ...spark import cleaning, redaction
 from ...spark.options import covered_options
-from ...transformer import ConfigTransformer, ConfigTransformerResult
+from ...transformer import ConfigTransformer
 from ..connector import Connector, Progress
 from ..connector_keys import tasks_max
 from ..errors import ConnectException
+from ..logs import connector_logger
 from ..plugins import Plugins
 from ..tracking import Tracked, turn_back
 from . import (
@@ -38,8 +40,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _CANCEL_SECONDS = 2.0
 
-Follow = Callable[[str, int, Mapping[str, str], ConfigTransformerResult[str] | None], None]
-"""Takes name, launch and config of a connector, and what it was resolved to, or ``None``."""
+Follow = Callable[[str, int, Mapping[str, str], Mapping[Location, Answer]], None]
+"""Takes name, launch and config of a connector, and what there was at each of its locations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,14 @@ class Job:
     def __init__(self, name: str, config: Mapping[str, str], launch: int, parts: Parts) -> None:
         """Take the config, with references; nothing runs yet."""
         self.name, self._config, self._launch, self._parts = name, config, launch, parts
-        self.logger = logging.getLogger(f"configproviders.connectors.{name}")
+        self.logger = connector_logger(name)
         self._halting, self._halted = threading.Event(), threading.Event()
         self._doing = threading.Lock()  # One thing after the other.
         self._making = threading.Lock()
         self._session: SparkSession | None = None
         self._connector: Connector | None = None
+        self._is_left = False
+        self._answers: Mapping[Location, Answer] = {}
         self._tracked: list[Tracked] = []
         self._tasks: dict[int, RunningTask] = {}
         self._begin(self._start, "launch")
@@ -147,22 +151,31 @@ class Job:
 
     def _start(self) -> None:
         with self._doing:
-            result = None
-            try:
-                result = self._start_connector()
-            except BaseException as error:  # noqa: BLE001  The border around a plugin.
-                self._fail(error)
-            else:
+            if self._has_started_connector():
                 self._start_tasks(range(len(self._tracked)))
-        if not self._halting.is_set():
-            self._parts.follow(self.name, self._launch, self._config, result)
+            if self._is_left:
+                self._let_go(self._parts.grace)
+        self._follow()
 
-    def _start_connector(self) -> ConfigTransformerResult[str]:
-        """Start the connector's own object, split its work, and tell ``Launched``."""
-        result = self._parts.transformer.transform(self._config, strict=True)
+    def _has_started_connector(self) -> bool:
+        """Start the connector's own object and tell ``Launched``, or why not."""
+        try:
+            told = self._start_connector()
+        except BaseException as error:  # noqa: BLE001  The border around a plugin.
+            self._let_go(self._parts.grace)
+            why, passes = failures.trace(error), failures.may_pass(error)
+            told = LaunchFailed(self.name, self._launch, why, passes)
+        self._tell(told)
+        return isinstance(told, Launched)
+
+    def _start_connector(self) -> Launched:
+        transformer = self._parts.transformer
+        plan = transformer.plan(self._config)
+        self._answers = transformer.fetch(plan)
+        result = transformer.transform_with(self._answers, plan, self._config, strict=True)
         cleaning.remember_result(result)
         values = {
-            key: SecretText(text) if key in result.plan.references else text
+            key: SecretText(text) if key in plan.references else text
             for key, text in result.data.items()
         }
         class_ = self._parts.plugins.find(values["connector.class"])
@@ -172,8 +185,12 @@ class Job:
         configs = _checked(connector.task_configs(tasks_max(values)), values)
         self._tracked = [turn_back(each, self._config, result) for each in configs]
         shown = tuple(each.shown for each in self._tracked)
-        self._tell(Launched(self.name, self._launch, class_.type, shown))
-        return result
+        return Launched(self.name, self._launch, class_.type, shown)
+
+    def _follow(self) -> None:
+        answers, self._answers = self._answers, {}
+        if not self._halting.is_set():
+            self._parts.follow(self.name, self._launch, self._config, answers)
 
     def _start_tasks(self, numbers: Collection[int]) -> None:
         for number in numbers:
@@ -190,24 +207,22 @@ class Job:
     def _restart(self, numbers: Collection[int], *, connector: bool) -> None:
         with self._doing:
             if connector:
-                before, old = [each.shown for each in self._tracked], self._connector
-                result = None
-                try:
-                    result = self._start_connector()
-                except BaseException as error:  # noqa: BLE001  The border around a plugin.
-                    self._fail(error)
-                    numbers = ()
-                else:
-                    _stop(old, self.name)
-                    if [each.shown for each in self._tracked] != before:
-                        numbers = range(len(self._tracked))
-                        self._end_tasks(list(self._tasks), self._parts.grace)
-            else:
-                result = None
+                numbers = self._restarted_connector(numbers)
             self._end_tasks(numbers, self._parts.grace)
             self._start_tasks(numbers)
-        if connector and not self._halting.is_set():
-            self._parts.follow(self.name, self._launch, self._config, result)
+        if connector:
+            self._follow()
+
+    def _restarted_connector(self, numbers: Collection[int]) -> Collection[int]:
+        """Restart the connector's own object; return which tasks have to be restarted with it."""
+        before, old = self._tracked, self._connector
+        if not self._has_started_connector():
+            return ()
+        _stop(old, self.name)
+        if [each.shown for each in self._tracked] == [each.shown for each in before]:
+            return numbers
+        self._end_tasks(list(self._tasks), self._parts.grace)
+        return range(len(self._tracked))
 
     def _halt(self) -> None:
         end = time.monotonic() + self._parts.grace
@@ -220,15 +235,9 @@ class Job:
         finally:
             if done:
                 self._doing.release()
+            self._is_left = not done
         self._parts.tell(Halted(self.name, self._launch))
         self._halted.set()
-
-    def _fail(self, error: BaseException) -> None:
-        self._let_go(self._parts.grace)
-        told = LaunchFailed(
-            self.name, self._launch, failures.trace(error), failures.may_pass(error)
-        )
-        self._tell(told)
 
     def _let_go(self, seconds: float) -> None:
         """End all tasks, the connector's own object and the session."""

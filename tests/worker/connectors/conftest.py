@@ -22,18 +22,21 @@ def jars() -> list[str]:
 def spark(jars: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
-    _load(jars)
+    load(jars)
     warehouse = tmp_path_factory.mktemp("warehouse")
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.shuffle.partitions", "1")
     builder = builder.config("spark.sql.warehouse.dir", str(warehouse))
     builder = builder.config("spark.jars", ",".join(jars))
+    # Producers of Kafka that are idle end soon: their broker ends before the JVM does.
+    for name in ("timeout", "evictorThreadRunInterval"):
+        builder = builder.config(f"spark.kafka.producer.cache.{name}", "1s")
     session = builder.getOrCreate()
     yield session
     session.stop()
 
 
-def _load(jars: list[str]) -> None:
+def load(jars: list[str]) -> None:
     """Have the JVM load *jars*: there is one for all modules, which another may have started."""
     from pyspark import SparkContext
 

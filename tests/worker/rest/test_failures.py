@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 from concurrent.futures import Future
+from datetime import date
 from typing import Any
 
 import pytest
@@ -16,9 +16,11 @@ from worker.rest.orders import CONFIG, Client, InstantWorker
 
 from configproviders.spark.cleaning import remember
 from configproviders.testing import CANARY
-from configproviders.worker.errors import ConnectException
+from configproviders.worker.errors import BadRequest, ConnectException
 from configproviders.worker.rest.failures import Failures, failure
 from configproviders.worker.rest.paths import resource
+from configproviders.worker.rest.responses import Json
+from configproviders.worker.rest.waiting import done
 
 
 def failing(error: Exception) -> Any:
@@ -50,7 +52,7 @@ def test_an_error_is_answered_and_logged_without_values(
 
     assert answer.status == 500
     assert CANARY not in answer.error
-    assert "a request failed" in caplog.text
+    assert "GET '/connectors' failed" in caplog.text
     assert "Traceback" in caplog.text
     assert CANARY not in caplog.text
 
@@ -111,15 +113,33 @@ def test_an_error_in_the_midst_of_an_answer_is_raised_without_values() -> None:
         asyncio.run(answered(begin))
 
 
-def test_a_refusal_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
+def test_the_place_of_a_failure_is_logged_and_a_refusal_is_not(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for path in ("/failed", "/refused"):
+        error = ConnectException("x") if path == "/failed" else BadRequest("x")
+        failure(error, {"type": "http", "method": "GET", "path": path})
 
-    failure(ConnectException("x"))
-    assert len(caplog.records) == 1
+    assert [record.getMessage() for record in caplog.records] == ["GET '/failed' failed"]
 
-    caplog.clear()
-    asyncio.run(answered(resource("/", put=failing(ValueError()))))
-    assert caplog.records == []
+
+def test_what_the_herder_is_doing_goes_on_when_its_request_times_out() -> None:
+    future: Future[None] = Future()
+
+    async def wait(_: Request) -> Response:
+        await done(future)
+        return Response()
+
+    answer = asyncio.run(answered(resource("/", get=wait, timeout=0.01)))
+
+    assert answer["error_code"] == 500
+    assert not future.cancelled()
+
+
+def test_what_json_cannot_hold_is_shown_as_well_as_it_can_be() -> None:
+    body = bytes(Json({"path": "\udcff", "since": date(2026, 1, 2)}).body)
+
+    assert json.loads(body) == {"path": "\udcff", "since": "2026-01-02"}
 
 
 async def answered(app: Any) -> Any:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from worker.rest.orders import Client, InstantWorker
+
+from configproviders.worker.rest.app import create_admin_app
 
 NAME = "configproviders.tests.rest"
 
@@ -63,3 +66,12 @@ def test_admin_is_not_served_where_the_config_gives_it_other_listeners(
     ask = serve(InstantWorker(**{"admin.listeners": ""}))
 
     assert ask("GET", "/admin/loggers").status == 404
+
+
+def test_listeners_of_their_own_serve_admin_and_nothing_else(
+    ask: Client, worker: InstantWorker, switch: tuple[Any, str]
+) -> None:
+    switch[0].app = create_admin_app(worker)
+
+    assert ask("GET", "/admin/loggers").status == 200
+    assert ask("GET", "/connectors").error == "HTTP 404 Not Found"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from selenium.webdriver.support.wait import WebDriverWait
+from servers.chromium import chromium, console
 from worker.rest.orders import Client
 
 
@@ -50,3 +52,14 @@ def test_other_files_are_not_served(ask: Client, file: str) -> None:
 
     assert answer.status == 404
     assert answer.error == "HTTP 404 Not Found"
+
+
+def test_a_browser_shows_the_page_and_has_nothing_to_complain_about(orders: Client) -> None:
+    with chromium() as browser:
+        browser.get(f"{orders.url}/ui")
+
+        WebDriverWait(browser, 20).until(
+            lambda _: "orders" in browser.find_element("tag name", "main").text
+        )
+
+        assert console(browser) == []

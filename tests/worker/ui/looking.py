@@ -17,6 +17,9 @@ _TEXTS = """return [...document.querySelectorAll(arguments[0])]
     .filter(Boolean)"""
 
 
+_CONTROLS = {"button", "textbox", "searchbox", "combobox", "link", "DisclosureTriangle"}
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """The page in a browser."""
@@ -55,6 +58,15 @@ class Page:
         """Return the control of that label."""
         path = f"//*[@id=//label[normalize-space()='{label}']/@for]"
         return self.browser.find_element(By.XPATH, path)
+
+    def controls(self) -> list[str]:
+        """Return the names that controls have for a screen reader."""
+        tree = self.browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})
+        return [
+            node["name"]["value"]
+            for node in tree["nodes"]
+            if not node["ignored"] and node["role"]["value"] in _CONTROLS
+        ]
 
     def wait_for_list(self) -> Page:
         """Wait until connectors are shown, or that there are none."""

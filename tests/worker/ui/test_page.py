@@ -270,6 +270,19 @@ def test_thousand_connectors_are_shown_and_filtered(open_page: Open) -> None:
     assert counted == ["1,000 running"]
 
 
+def test_every_control_has_a_name_for_those_who_cannot_see_it(page: Page) -> None:
+    page.button("stock").click()
+    page.wait_until(lambda: page.texts(".details pre"))
+    controls = page.controls()
+    page.button("New connector").click()
+    page.wait_until(lambda: page.texts("#create legend"))
+    page.button("Add a setting").click()
+    controls += page.controls()
+
+    assert {"Restart task 0 of stock", "connection.password", "Its value"} < set(controls)
+    assert "" not in controls
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
 def test_page_fits_a_desk_and_a_telephone(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from selenium.webdriver.common.keys import Keys
 from servers.chromium import console
-from worker.conftest import Begun, RotatedSecret
 from worker.ui.looking import Page
+from worker.workers import Begun, RotatedSecret
 
 from configproviders.testing import CANARY
 from configproviders.worker.rest.app import create_app
@@ -101,6 +101,21 @@ def test_no_resolved_value_is_in_the_page(
     assert "refused: " in shown
     assert shown.count(secret.reference) >= 3
     assert CANARY not in shown
+
+
+def test_settings_of_a_family_are_added_and_removed(seen: Seen) -> None:
+    page = seen.page
+    paste(page, {"connector.class": "SparkPipeline", "sink.options.path": "/data"})
+
+    page.button("Add sink.options.<name>").click()
+    added = page.browser.switch_to.active_element
+    added.send_keys("compression")
+    page.wait_until(lambda: len(page.texts("#create .extra button")) == 2)
+    name = added.get_attribute("value")
+    page.find(".extra:nth-of-type(2) button").click()
+
+    assert name == "sink.options.compression"
+    assert len(page.texts("#create .extra button")) == 1
 
 
 def test_class_that_the_worker_does_not_know_is_said_in_the_form(seen: Seen) -> None:
