@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import ClassVar
+from urllib.parse import quote
 
 from configproviders.config_def import NO_DEFAULT, PASSWORD, STRING, ConfigDef, ConfigKey
 from configproviders.worker.connector import Connector, Progress, Task, TaskContext
@@ -129,3 +132,24 @@ class CountingConnector(CheapConnector):
     """Works in Spark."""
 
     task_class = Counting
+
+
+def note_of(directory: str, connector: str, task: int) -> Path:
+    return Path(directory) / f"{quote(connector, safe='')}-{task}"
+
+
+class Noting(Waiting):
+    """Writes down which password it was started with, as its digest."""
+
+    def start(self, context: TaskContext) -> None:
+        super().start(context)
+        digest = hashlib.sha256(context.config["password"].encode()).hexdigest()
+        note = note_of(context.config["notes"], context.connector, context.task)
+        note.with_suffix(".new").write_text(digest)
+        note.with_suffix(".new").replace(note)
+
+
+class NotingConnector(CheapConnector):
+    """Leaves a note of what its tasks were started with."""
+
+    task_class = Noting

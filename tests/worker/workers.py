@@ -53,23 +53,26 @@ class RotatedSecret:
         os.replace(new, self.file)
 
 
-def worker_config(directory: Path, **entries: str) -> WorkerConfig:
+def worker_config(directory: Path, **more: str) -> WorkerConfig:
+    return WorkerConfig.of(entries(directory, **more))
+
+
+def entries(directory: Path, **more: str) -> dict[str, str]:
+    """Return the settings of a worker; more of them are keywords, with ``__`` for dots."""
     provider = "config.providers.file"
-    given = {key.replace("__", "."): text for key, text in entries.items()}
-    return WorkerConfig.of(
-        {
-            "config.providers": "file",
-            f"{provider}.class": "file",
-            f"{provider}.param.allowed.paths": str(directory),
-            "plugin.allowed.modules": "worker.odd_connectors",
-            "config.storage.file.filename": str(directory / "connectors.db"),
-            "reload.settle.ms": "50",
-            "retry.backoff.ms": "50",
-            "task.shutdown.graceful.timeout.ms": "5000",
-            "listeners": "http://127.0.0.1:0",
-            **given,
-        }
-    )
+    given = {key.replace("__", "."): text for key, text in more.items()}
+    return {
+        "config.providers": "file",
+        f"{provider}.class": "file",
+        f"{provider}.param.allowed.paths": str(directory),
+        "plugin.allowed.modules": "worker.odd_connectors",
+        "config.storage.file.filename": str(directory / "connectors.db"),
+        "reload.settle.ms": "50",
+        "retry.backoff.ms": "50",
+        "task.shutdown.graceful.timeout.ms": "5000",
+        "listeners": "http://127.0.0.1:0",
+        **given,
+    }
 
 
 def until(
