@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 
-.PHONY: install java servers demo demo-rotation test test-long lint format types bench cover build clean
+.PHONY: install java servers demo demo-rotation demo-worker test test-long lint format types bench cover build clean
 
 install: $(VENV)/installed
 
@@ -33,8 +33,12 @@ demo: install java
 demo-rotation: install
 	PYTHONPATH=tests $(BIN)/python examples/rotation/demo.py
 
-# Once, into the system and ~/.cache: PostgreSQL, slapd, a Vault built from source by Go, and 23 MB of
-# Java archives.
+# The same two, and a worker; in a terminal it waits, so that its page can be looked at.
+demo-worker: install java
+	PYTHONPATH=tests $(BIN)/python examples/worker/demo.py
+
+# Once, into the system and ~/.cache: PostgreSQL, slapd, Chromium, a Vault built from source by Go, and
+# 23 MB of Java archives.
 servers:
 	PYTHON=$(PYTHON) tests/servers/install.sh
 

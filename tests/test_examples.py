@@ -174,3 +174,22 @@ def test_every_example_is_run_here() -> None:
     programs = {path.name.removesuffix(".py") for path in EXAMPLES.iterdir()} - {"__pycache__"}
 
     assert all(f"def test_{name}(" in here for name in programs)
+
+
+@pytest.mark.spark
+@pytest.mark.vault
+@pytest.mark.postgres
+def test_worker(capfd: pytest.CaptureFixture[str]) -> None:
+    """What ``make demo-worker`` runs."""
+    runpy.run_path(str(EXAMPLES / "worker" / "demo.py"))["main"]()
+
+    out, errors = capfd.readouterr()
+    first, *lines = out.splitlines()
+    assert re.fullmatch(r"the worker's page is at http://127\.0\.0\.1:\d+/ui#orders", first)
+    assert lines == [
+        "orders is RUNNING, and has read the 1,000 rows of its table",
+        "Vault has changed the password; PostgreSQL takes the old one: False",
+        "orders is RUNNING, and has read 2,000 rows with the new one",
+        "orders is STOPPED, and 2,000 rows are in orders.parquet",
+    ]
+    assert errors == ""

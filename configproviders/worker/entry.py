@@ -72,7 +72,7 @@ class Entry:
     deleted: bool = False
     reload: bool = False
     failures: int = 0
-    launched_at: float = 0.0
+    failed_at: float = 0.0
     halted: list[Future[None]] = field(default_factory=list)
 
     def view(self) -> View:

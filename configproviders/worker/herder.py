@@ -15,12 +15,14 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
 
+from .commands import Commands, not_found
 from .connector import Progress
 from .entry import View
 from .errors import BadRequest, ConnectException
-from .lifecycle import Lifecycle, not_found
+from .lifecycle import Lifecycle
 from .runner import Runner, RunnerEvent
 from .status import ConnectorInfo, ConnectorStatus, Event, State, TargetState
+from .stores import Store
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -34,9 +36,10 @@ class Herder:
     nothing has changed. :meth:`stop`'s ends when nothing runs any more. Thread-safe.
     """
 
-    def __init__(self, lifecycle: Lifecycle, runner: Runner) -> None:
+    def __init__(self, lifecycle: Lifecycle, store: Store, runner: Runner) -> None:
         """Take the parts; no thread begins yet."""
         self._lifecycle, self._runner = lifecycle, runner
+        self._commands = Commands(lifecycle, store)
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="herder", daemon=True)
 
@@ -96,7 +99,7 @@ class Herder:
         self, name: str, config: Mapping[str, str], target: TargetState = TargetState.STARTED
     ) -> Future[ConnectorInfo]:
         """Keep a new connector, and bring it to *target*; raise :class:`AlreadyExists`."""
-        return self._ask(partial(self._lifecycle.create, name, dict(config), target))
+        return self._ask(partial(self._commands.create, name, dict(config), target))
 
     def put_config(
         self, name: str, config: Mapping[str, str], *, expected: Mapping[str, str] | None = None
@@ -105,24 +108,24 @@ class Herder:
 
         What is wanted of it stays. Raises :class:`Conflict` if its config is not *expected*.
         """
-        return self._ask(partial(self._lifecycle.put_config, name, dict(config), expected))
+        return self._ask(partial(self._commands.put_config, name, dict(config), expected))
 
     def delete(self, name: str) -> Future[None]:
         """Stop a connector, and keep it no more."""
-        return self._ask(partial(self._lifecycle.delete, name))
+        return self._ask(partial(self._commands.delete, name))
 
     def pause(self, name: str) -> Future[None]:
         """Have a connector and its tasks rest, until they are resumed."""
-        return self._ask(partial(self._lifecycle.aim, name, TargetState.PAUSED, Event.PAUSE))
+        return self._ask(partial(self._commands.aim, name, TargetState.PAUSED, Event.PAUSE))
 
     def resume(self, name: str) -> Future[None]:
         """Have a paused or stopped connector run; a failed one stays as it is."""
-        return self._ask(partial(self._lifecycle.aim, name, TargetState.STARTED, Event.RESUME))
+        return self._ask(partial(self._commands.aim, name, TargetState.STARTED, Event.RESUME))
 
     def stop(self, name: str) -> Future[None]:
         """Have a connector run no more and have no tasks, until it is resumed."""
         halted: Future[None] = Future()
-        self._ask(partial(self._lifecycle.stop, name, halted)).add_done_callback(
+        self._ask(partial(self._commands.stop, name, halted)).add_done_callback(
             partial(_pass_on, halted)
         )
         return halted
@@ -135,12 +138,12 @@ class Herder:
         Returns the status in which what restarts is RESTARTING. Raises :class:`Conflict` for one
         that is restarting or is stopped.
         """
-        again = self._lifecycle.restart
+        again = self._commands.restart
         return self._ask(partial(again, name, include_tasks=include_tasks, only_failed=only_failed))
 
     def restart_task(self, name: str, task: int) -> Future[None]:
         """Restart one task; raise :class:`Conflict` if it is restarting."""
-        return self._ask(partial(self._lifecycle.restart_task, name, task))
+        return self._ask(partial(self._commands.restart_task, name, task))
 
     def offsets(self, name: str) -> Sequence[tuple[Mapping[str, Any], Any]]:
         """Return how far a connector has come; this asks storage. Blocks."""

@@ -80,10 +80,13 @@ class Reloads:
         if outdated is not None:
             outdated.cancel()
 
-    def forget(self, name: str) -> None:
-        """Watch nothing any more for the connector *name*."""
+    def forget(self, name: str, launch: int) -> None:
+        """Watch nothing any more for a *launch* of the connector *name*."""
         with self._lock:
-            _, subscription = self._followed.pop(name, (0, None))
+            last, subscription = self._followed.get(name, (0, None))
+            if last > launch:
+                return
+            self._followed.pop(name, None)
         if subscription is not None:
             subscription.cancel()
 

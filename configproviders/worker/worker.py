@@ -63,6 +63,7 @@ class Worker:
                 transformer,
                 application,
                 follow=self._follow,
+                forget=self._reloads.forget,
                 grace=config.task_shutdown_graceful_timeout,
             )
             lifecycle = Lifecycle(
@@ -73,7 +74,7 @@ class Worker:
                 settle=config.reload_settle,
                 backoff=Backoff.of(config.retry_backoff, config.retry_backoff_max),
             )
-            self.herder = Herder(lifecycle, runner)
+            self.herder = Herder(lifecycle, store, runner)
             self._opened = stack.pop_all()
 
     def start(self) -> None:

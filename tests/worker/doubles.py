@@ -42,7 +42,7 @@ class InstantRunner:
         self.asked.append(("launch", name))
         self.launches[name] = launch
         if name in self.fails:
-            self._tell(LaunchFailed(name, launch, "Traceback\nno luck", self.fails[name]))
+            self._tell(LaunchFailed(name, launch, "Traceback\nno luck", 9 * self.fails[name]))
             return
         self.running[name] = launch
         self.configs[name] = (dict(config),) * int(config.get("tasks.max", "1"))
@@ -87,7 +87,7 @@ class InstantRunner:
 
     def _start_task(self, name: str, launch: int, task: int) -> None:
         if task == 0 and name in self.task_fails:
-            self._tell(TaskFailed(name, launch, task, "no luck", self.task_fails[name]))
+            self._tell(TaskFailed(name, launch, task, "no luck", 9 * self.task_fails[name]))
         else:
             self._tell(TaskStarted(name, launch, task))
 

@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from worker.doubles import InstantRunner
 
 from configproviders.testing import FakeClock
+from configproviders.worker.commands import Commands
 from configproviders.worker.errors import AlreadyExists, Conflict, NotFound
 from configproviders.worker.lifecycle import Lifecycle
 from configproviders.worker.status import CONNECTOR, TASK, Event, State, TargetState
@@ -60,6 +61,7 @@ class Connectors(RuleBasedStateMachine):
             clock=self.clock,
             jitter=lambda: 0.5,
         )
+        self.commands = Commands(self.lifecycle, self.store)
         self.runner.start(self.lifecycle.happened)
         self.lifecycle.begin()
 
@@ -70,7 +72,7 @@ class Connectors(RuleBasedStateMachine):
     def create(self, name: str, wanted: TargetState, tasks: int) -> None:
         there = name in self.lifecycle.views
         try:
-            self.lifecycle.create(name, {"name": name, "tasks.max": str(tasks)}, wanted)
+            self.commands.create(name, {"name": name, "tasks.max": str(tasks)}, wanted)
             assert not there
         except AlreadyExists:
             assert there
@@ -78,13 +80,13 @@ class Connectors(RuleBasedStateMachine):
     @rule(name=NAMES, tasks=st.integers(1, 3))
     def configure(self, name: str, tasks: int) -> None:
         there = name in self.lifecycle.views
-        _, created = self.lifecycle.put_config(name, {"name": name, "tasks.max": str(tasks)}, None)
+        _, created = self.commands.put_config(name, {"name": name, "tasks.max": str(tasks)}, None)
         assert created is not there
 
     @rule(name=NAMES, event=st.sampled_from(list(MOVES)))
     def aim(self, name: str, event: Event) -> None:
         try:
-            self.lifecycle.aim(name, MOVES[event], event)
+            self.commands.aim(name, MOVES[event], event)
         except NotFound:
             assert name not in self.lifecycle.views
 
@@ -92,7 +94,7 @@ class Connectors(RuleBasedStateMachine):
     def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> None:
         view = self.lifecycle.views.get(name)
         try:
-            self.lifecycle.restart(name, include_tasks=include_tasks, only_failed=only_failed)
+            self.commands.restart(name, include_tasks=include_tasks, only_failed=only_failed)
         except NotFound:
             assert view is None
         except Conflict:
@@ -104,7 +106,7 @@ class Connectors(RuleBasedStateMachine):
     def restart_task(self, name: str, task: int) -> None:
         view = self.lifecycle.views.get(name)
         try:
-            self.lifecycle.restart_task(name, task)
+            self.commands.restart_task(name, task)
         except NotFound:
             assert view is None or task not in view.info.tasks
         except Conflict:
@@ -113,7 +115,7 @@ class Connectors(RuleBasedStateMachine):
     @rule(name=NAMES)
     def delete(self, name: str) -> None:
         with suppress(NotFound):
-            self.lifecycle.delete(name)
+            self.commands.delete(name)
         assert name not in self.lifecycle.views
 
     @rule()

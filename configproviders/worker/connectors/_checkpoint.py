@@ -15,7 +15,7 @@ from typing import Any
 from ._directory import Directory
 
 _OFFSETS, _COMMITS = "offsets", "commits"
-_OURS = (_OFFSETS, _COMMITS, "metadata", "sources", "state")
+_OURS = (_COMMITS, "metadata", "sources", "state", _OFFSETS)  # What tells it is one goes last.
 _HEAD_LINES = 2
 _NONE = "-"  # What Spark writes for a source that has given nothing yet.
 _SINK_LOG = "_spark_metadata"
@@ -37,9 +37,10 @@ class Checkpoint:
         return [None if line == _NONE else json.loads(line) for line in lines if line]
 
     def delete(self) -> None:
-        """Delete what Spark has noted, and nothing else that is there."""
-        for name in _OURS:
-            self._directory.delete(name)
+        """Delete what Spark has noted, if it has, and nothing else that is there."""
+        if self._directory.names(_OFFSETS):
+            for name in _OURS:
+                self._directory.delete(name)
 
 
 def forget_files(path: str) -> None:

@@ -6,6 +6,7 @@ little later than the stage, and is forgotten some thousand stages later.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 import uuid
@@ -16,14 +17,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_SETTLED_SECONDS = 2.0
+
 
 class _Batch(NamedTuple):
-    """The last batch, by the tag of its jobs; *rows* are those of all batches before it."""
+    """A batch, by the tag of its jobs."""
 
-    rows: int
     tag: str
     begun: float
-    ended: float | None = None
+    ended: float = math.inf
+
+    def seconds(self) -> float:
+        return min(self.ended, time.monotonic()) - self.begun
 
 
 class RowsRead:
@@ -33,41 +38,39 @@ class RowsRead:
         """Count in the application of *spark*."""
         self._context = spark.sparkContext
         self._changing = threading.Lock()
-        self._batch: _Batch | None = None
+        self._before = 0
+        self._batches: list[_Batch] = []  # Those of which Spark may not know all yet.
 
     @contextmanager
     def counting(self) -> Iterator[None]:
         """Count what the jobs read that this thread has Spark do in this block, a batch."""
-        tag = f"rows-{uuid.uuid4()}"
-        batch = _Batch(self.rows(), tag, time.monotonic())
-        self._set(batch)
-        self._context.addJobTag(tag)
+        batch = _Batch(f"rows-{uuid.uuid4()}", time.monotonic())
+        with self._changing:
+            self._settle()
+            self._batches.append(batch)
+        self._context.addJobTag(batch.tag)
         try:
             yield
         finally:
-            self._context.removeJobTag(tag)
-            self._set(batch._replace(ended=time.monotonic()))
+            self._context.removeJobTag(batch.tag)
+            with self._changing:
+                self._batches[-1] = batch._replace(ended=time.monotonic())
 
     def rows(self) -> int:
         """Return how many rows all batches have read so far."""
-        batch = self._get()
-        return 0 if batch is None else batch.rows + self._read_by(batch.tag)
+        with self._changing:
+            return self._before + sum(self._read_by(batch.tag) for batch in self._batches)
 
     def rows_per_second(self) -> float | None:
         """Return how fast the last batch is, or was."""
-        batch = self._get()
-        if batch is None:
-            return None
-        seconds = (batch.ended or time.monotonic()) - batch.begun
-        return self._read_by(batch.tag) / seconds if seconds > 0 else None
-
-    def _get(self) -> _Batch | None:
         with self._changing:
-            return self._batch
+            batch = self._batches[-1] if self._batches else None
+        seconds = batch.seconds() if batch else 0.0
+        return self._read_by(batch.tag) / seconds if batch and seconds else None
 
-    def _set(self, batch: _Batch) -> None:
-        with self._changing:
-            self._batch = batch
+    def _settle(self) -> None:
+        while self._batches and time.monotonic() - self._batches[0].ended > _SETTLED_SECONDS:
+            self._before += self._read_by(self._batches.pop(0).tag)
 
     def _read_by(self, tag: str) -> int:
         application: Any = self._context._jsc.sc()

@@ -10,8 +10,9 @@
     sink.options.path=/data/orders
 
 Spark's format ``kafka`` has to be on the class path of the worker:
-``spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:<version>``. What stands under
-``kafka.`` goes to Kafka's client, with its names: ``kafka.security.protocol=SASL_SSL``.
+``spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:<version>`` in its config; 4.2.0
+works with Spark 4.3.0. What stands under ``kafka.`` goes to Kafka's client, with its names:
+``kafka.security.protocol=SASL_SSL``.
 """
 
 from __future__ import annotations

@@ -125,8 +125,14 @@ class SparkPipelineConnector(Connector):
             forget_files(path)
 
     def pipeline(self, config: Mapping[str, str]) -> dict[str, str]:
-        """Return *config* with the settings of a pipeline in the place of its own."""
-        translated = {self._renamed(name): value for name, value in config.items()}
+        """Return *config* with the settings of a pipeline in the place of its own.
+
+        A setting of its own that is empty is as one that is not given; an option may be empty.
+        """
+        names = {name: self._renamed(name) for name in config}
+        translated = {
+            names[name]: value for name, value in config.items() if value or names[name] == name
+        }
         return {**self.preset, **translated}
 
     def _renamed(self, name: str) -> str:

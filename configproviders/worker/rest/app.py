@@ -77,30 +77,29 @@ def create_admin_app(worker: Worker) -> Starlette:
 
 def _app(config: WorkerConfig, routes: list[Route], *more: Middleware) -> Starlette:
     origins = _pattern(config.access_control_allow_origin)
-    methods = config.access_control_allow_methods or _METHODS
-    cors = Middleware(
-        CORSMiddleware,
-        allow_origin_regex=origins,
-        allow_methods=methods,
-        allow_headers=_HEADERS,
-    )
     middleware = [
         Middleware(ResponseHeaders, headers=config.response_http_headers_config),
         Middleware(Failures),
         Middleware(Guard, hosts=config.allowed_hosts, origins=origins),
-        *([cors] if config.access_control_allow_origin else []),
+        Middleware(
+            CORSMiddleware,
+            allow_origin_regex=origins,
+            allow_methods=config.access_control_allow_methods or _METHODS,
+            allow_headers=_HEADERS,
+        ),
         Middleware(EncodedPaths),
         *more,
     ]
     handlers = {HTTPException: answer_failure, ConfigException: answer_failure}
-    app = Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
-    app.router.redirect_slashes = False
-    return app
+    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)
 
 
 def _pattern(origins: tuple[str, ...]) -> str:
-    """Return the pattern of *origins*, in which an asterisk stands for any part of a name."""
-    return "|".join(re.escape(each.rstrip("/")).replace(r"\*", ".*") for each in origins)
+    """Return the pattern of *origins*, in which an asterisk stands for any part of a name.
+
+    Browsers write origins in lower case.
+    """
+    return "|".join(re.escape(each.rstrip("/").lower()).replace(r"\*", ".*") for each in origins)
 
 
 async def _describe(_: Request) -> Response:

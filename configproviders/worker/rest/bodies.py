@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from ..errors import BadRequest
 
@@ -54,10 +54,13 @@ def refuse_unknown(body: Mapping[str, Any], known: Collection[str]) -> None:
 
 async def _read(request: Request) -> bytes:
     content = bytearray()
-    async for chunk in request.stream():
-        content += chunk
-        if len(content) > LARGEST:
-            raise HTTPException(413)
+    try:
+        async for chunk in request.stream():
+            content += chunk
+            if len(content) > LARGEST:
+                raise HTTPException(413)
+    except ClientDisconnect as error:
+        raise BadRequest("the body has no end") from error
     return bytes(content)
 
 

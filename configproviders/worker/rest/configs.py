@@ -85,20 +85,24 @@ class Configs:
         When somebody else changes the config meanwhile, the changes are made to theirs.
         """
         name, patch = _name(request), read_patch(await read_object(request))
-        for tried in range(_TRIES):
+        if flag(request, "dryRun"):
             before = self._herder.info(name).config
-            config = _named(_merged(before, patch), name)
-            if flag(request, "dryRun"):
-                return await self._preview(name, before, config)
-            await self._check(config)
-            try:
-                info, _ = await done(self._herder.put_config(name, config, expected=before))
-            except Conflict:
-                if tried == _TRIES - 1:
-                    raise
-            else:
-                return Json(responses.info(info))
-        raise AssertionError  # The last try answers or raises.
+            return await self._preview(name, before, _merged(name, before, patch))
+        return Json(responses.info(await self._patched(name, patch, tries=_TRIES)))
+
+    async def _patched(
+        self, name: str, patch: Mapping[str, str | None], *, tries: int
+    ) -> ConnectorInfo:
+        before = self._herder.info(name).config
+        config = _merged(name, before, patch)
+        await self._check(config)
+        try:
+            info, _ = await done(self._herder.put_config(name, config, expected=before))
+        except Conflict:
+            if tries == 1:
+                raise
+            return await self._patched(name, patch, tries=tries - 1)
+        return info
 
     def _config(self, name: str) -> Mapping[str, str] | None:
         try:
@@ -154,9 +158,11 @@ def _named(config: dict[str, str], name: str) -> dict[str, str]:
     return {**config, "name": name}
 
 
-def _merged(config: Mapping[str, str], patch: Mapping[str, str | None]) -> dict[str, str]:
+def _merged(
+    name: str, config: Mapping[str, str], patch: Mapping[str, str | None]
+) -> dict[str, str]:
     merged = {**config, **patch}
-    return {key: value for key, value in merged.items() if value is not None}
+    return _named({key: value for key, value in merged.items() if value is not None}, name)
 
 
 def _invalid(errors: list[tuple[str, str]]) -> str:

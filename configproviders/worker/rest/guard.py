@@ -34,7 +34,7 @@ class Guard:
         asked need no mention, nor do those of one of *hosts*.
         """
         self._app, self._hosts = app, frozenset(hosts)
-        self._origins = re.compile(origins, re.IGNORECASE)
+        self._origins = re.compile(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what is not foreign."""

@@ -83,7 +83,7 @@ def text_of(request: Request, part: str) -> str:
 def number_of(request: Request, part: str) -> int:
     """Return a part of the path that is a number; raise :class:`NotFound` for another."""
     text = request.path_params[part]
-    if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
+    if not (text.isdecimal() and len(text) <= _LONGEST_NUMBER):
         raise NotFound("HTTP 404 Not Found")
     return int(text)
 
@@ -93,10 +93,10 @@ def path_to(*parts: str) -> str:
     return "".join(f"/{quote(part, safe='')}" for part in parts)
 
 
-def flag(request: Request, name: str, *, default: bool = False) -> bool:
+def flag(request: Request, name: str) -> bool:
     """Return a flag of the query: "true" in any case, anything else is not."""
     given = request.query_params.getlist(name)
-    return given[0].lower() == "true" if given else default
+    return bool(given) and given[0].lower() == "true"
 
 
 class _Endpoint:

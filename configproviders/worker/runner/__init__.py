@@ -27,12 +27,12 @@ class Launched:
 
 @dataclass(frozen=True, slots=True)
 class LaunchFailed:
-    """The connector does not run; ``retry`` if a backend failed, which may pass."""
+    """The connector does not run. It is worth *tries* more, one after the other, as it may pass."""
 
     name: str
     launch: int
     trace: str
-    retry: bool
+    tries: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class TaskStarted:
 
 @dataclass(frozen=True, slots=True)
 class TaskFailed:
-    """A task does not run any more; ``retry`` as for a connector."""
+    """A task does not run any more; ``tries`` as for a connector."""
 
     name: str
     launch: int
     task: int
     trace: str
-    retry: bool
+    tries: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,17 @@
-"""What is said of a failure: a trace without values, and whether it may pass by itself."""
+"""What is said of a failure: a trace without values, and how often to try again."""
 
 from __future__ import annotations
 
+import sys
 import traceback
 
 from ...errors import ProviderUnavailable, UnresolvedError
 from ...spark import cleaning, is_authentication_failure
+
+ALWAYS = sys.maxsize
+"""As many tries as it takes."""
+
+_LOGINS = 3
 
 
 class ApplicationLost(Exception):  # noqa: N818  It says what happened.
@@ -17,17 +23,16 @@ def trace(error: BaseException) -> str:
     return cleaning.clean("".join(traceback.format_exception(error)).strip())
 
 
-def may_pass(error: BaseException) -> bool:
-    """Tell whether *error* is of a backend that may be there again later.
+def tries(error: BaseException) -> int:
+    """Return how many more tries are worth it: none, unless a backend failed, which may pass.
 
-    A refused login counts: the database may learn of a rotated password after the secret store.
+    Few after a refused login: the database may learn of a rotated password after the secret store,
+    but some lock an account after a few failed logins.
     """
     if isinstance(error, UnresolvedError):
-        return all(
-            isinstance(each.error, ProviderUnavailable)
-            for each in error.unresolved
-            if each.is_failure
-        ) and any(each.is_failure for each in error.unresolved)
-    return isinstance(error, ProviderUnavailable | ApplicationLost) or is_authentication_failure(
-        error
-    )
+        failures = [each.error for each in error.unresolved]
+        passes = all(isinstance(each, ProviderUnavailable) for each in failures)
+        return ALWAYS if passes else 0
+    if isinstance(error, ProviderUnavailable | ApplicationLost):
+        return ALWAYS
+    return _LOGINS if is_authentication_failure(error) else 0

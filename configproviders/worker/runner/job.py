@@ -52,6 +52,7 @@ class Parts:
     transformer: ConfigTransformer
     application: Application
     follow: Follow
+    forget: Callable[[str, int], None]
     tell: Tell
     grace: float
 
@@ -142,7 +143,7 @@ class Job:
     def task_failed(self, task: int, error: BaseException) -> None:
         """Tell why a task does not run any more."""
         told = TaskFailed(
-            self.name, self._launch, task, failures.trace(error), failures.may_pass(error)
+            self.name, self._launch, task, failures.trace(error), failures.tries(error)
         )
         self._tell(told)
 
@@ -159,12 +160,13 @@ class Job:
 
     def _has_started_connector(self) -> bool:
         """Start the connector's own object and tell ``Launched``, or why not."""
+        told: Launched | LaunchFailed
         try:
             told = self._start_connector()
         except BaseException as error:  # noqa: BLE001  The border around a plugin.
             self._let_go(self._parts.grace)
-            why, passes = failures.trace(error), failures.may_pass(error)
-            told = LaunchFailed(self.name, self._launch, why, passes)
+            why, tries = failures.trace(error), failures.tries(error)
+            told = LaunchFailed(self.name, self._launch, why, tries)
         self._tell(told)
         return isinstance(told, Launched)
 
@@ -191,6 +193,8 @@ class Job:
         answers, self._answers = self._answers, {}
         if not self._halting.is_set():
             self._parts.follow(self.name, self._launch, self._config, answers)
+        if self._halting.is_set():
+            self._parts.forget(self.name, self._launch)
 
     def _start_tasks(self, numbers: Collection[int]) -> None:
         for number in numbers:
@@ -236,6 +240,7 @@ class Job:
             if done:
                 self._doing.release()
             self._is_left = not done
+        self._parts.forget(self.name, self._launch)
         self._parts.tell(Halted(self.name, self._launch))
         self._halted.set()
 

@@ -22,25 +22,35 @@ T = TypeVar("T")
 class SparkRunner:
     """Runs connectors as sessions and threads of one Spark application; a :class:`Runner`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  Each is a part.
         self,
         plugins: Plugins,
         transformer: ConfigTransformer,
         application: Application,
         *,
         follow: Follow,
+        forget: Callable[[str, int], None],
         grace: timedelta = timedelta(seconds=20),
     ) -> None:
-        """Take the parts. What does not stop within *grace* is cancelled, and left."""
+        """Take the parts. What does not stop within *grace* is cancelled, and left.
+
+        *follow* is told of each launch, *forget* when it is over.
+        """
         self._plugins, self._transformer = plugins, transformer
-        self._application, self._follow = application, follow
+        self._application, self._follow, self._forget = application, follow, forget
         self._grace = grace.total_seconds()
         self._jobs: dict[str, Job] = {}
 
     def start(self, tell: Tell) -> None:
         """Start the application; raise :class:`ConfigException` for what Spark refuses."""
         self._parts = Parts(
-            self._plugins, self._transformer, self._application, self._follow, tell, self._grace
+            self._plugins,
+            self._transformer,
+            self._application,
+            self._follow,
+            self._forget,
+            tell,
+            self._grace,
         )
         self._application.start()
 

@@ -12,6 +12,7 @@ const states = document.getElementById("states");
 const none = document.getElementById("none");
 let connectors;
 let onlyState = "";
+let inView = ""; // The chosen connector that was brought into view.
 
 /** Have the filters work, and the address name the connector whose details are open. */
 export function setUpList() {
@@ -38,6 +39,10 @@ function show() {
   const chosen = chosenName();
   const items = shown.map((each) => ({ ...each, isChosen: each.name === chosen }));
   showEach(table, items, (each) => each.name, (each) => new Row(each.name));
+  if (chosen !== inView) {
+    table.querySelector(".name[aria-expanded=true]")?.scrollIntoView({ block: "nearest" });
+    inView = chosen;
+  }
   showCounts();
   none.hidden = shown.length > 0;
   setText(none, connectors.length ? "No connector is like that." : "There are no connectors yet.");
@@ -111,7 +116,7 @@ class Row {
     const progress = Object.values(connector.progress ?? {});
     this.isOn = !["PAUSED", "STOPPED"].includes(state);
     setState(this.state, state);
-    setText(this.plugin, `${api.shortName(info.config["connector.class"])} · ${status.type}`);
+    setText(this.plugin, `${api.shortName(info.config["connector.class"] ?? "")} · ${status.type}`);
     setText(this.tasks, tasksText(status.tasks));
     this.tasks.classList.toggle("failed", status.tasks.some((task) => task.state === "FAILED"));
     setNumber(this.rows, sum(progress, "rows"));

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from servers.jars import POSTGRESQL, jar
+from worker.connectors.contexts import load
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,14 +35,3 @@ def spark(jars: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator
     session = builder.getOrCreate()
     yield session
     session.stop()
-
-
-def load(jars: list[str]) -> None:
-    """Have the JVM load *jars*: there is one for all modules, which another may have started."""
-    from pyspark import SparkContext
-
-    SparkContext._ensure_initialized()
-    jvm: Any = SparkContext._jvm
-    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
-    for each in jars:
-        loader.addURL(jvm.java.io.File(each).toURI().toURL())

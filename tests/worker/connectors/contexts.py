@@ -1,4 +1,4 @@
-"""What a task is given by a worker, for one that a test runs: a context, and a thread."""
+"""What a worker gives a task, for one that a test runs: a context, a thread, and archives."""
 
 from __future__ import annotations
 
@@ -124,3 +124,14 @@ def running(task: Task, context: Context) -> Iterator[Callable[[], None]]:
         yield stop
     finally:
         stop()
+
+
+def load(jars: list[str]) -> None:
+    """Have the JVM load *jars*: there is one for all modules, which another may have started."""
+    from pyspark import SparkContext
+
+    SparkContext._ensure_initialized()
+    jvm: Any = SparkContext._jvm
+    loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    for each in jars:
+        loader.addURL(jvm.java.io.File(each).toURI().toURL())

@@ -11,6 +11,7 @@ import pytest
 from servers.jars import POSTGRESQL, jar
 from servers.postgres import Postgres
 from spark.rotation.following import until as soon
+from worker.connectors.contexts import load
 from worker.workers import RotatedSecret, runs, until, worker_config
 
 from configproviders.testing import CANARY
@@ -18,6 +19,7 @@ from configproviders.worker.worker import Worker
 
 pytestmark = [pytest.mark.spark, pytest.mark.postgres]
 USER = "pipeline"
+TABLES = ("orders", "customers", "items")
 
 
 class Setting:
@@ -55,8 +57,6 @@ class Setting:
 def setting(
     database: Postgres, jars: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Setting]:
-    from worker.connectors.conftest import load
-
     load(jars)
     place = tmp_path_factory.mktemp("worker")
     config = worker_config(
@@ -74,32 +74,35 @@ def setting(
     setting.sql(f"DROP ROLE {USER}")
 
 
-def test_tasks_that_copy_tables_show_references_in_their_configs(
-    setting: Setting, tmp_path: Path
-) -> None:
+def test_tasks_that_copy_tables_show_references(setting: Setting, tmp_path: Path) -> None:
     setting.rotate()
-    for name in ("orders", "customers", "items"):
-        setting.sql(f"CREATE TABLE {name} AS SELECT n FROM generate_series(1, 5) AS n")
+    for name in TABLES:
+        setting.sql(f"CREATE TABLE {name} AS SELECT '{name}' AS of")
     config = {
         "connector.class": "JdbcSource",
         "connection.url": setting.database.jdbc_url,
         "connection.user": USER,
         "connection.password": setting.secret.reference,
-        "table.whitelist": "orders,customers,items",
+        "table.whitelist": ",".join(TABLES),
         "tasks.max": "2",
         "poll.interval.ms": "600000",
+        "transform.sql": "SELECT upper(of) AS of FROM source",
         "sink.mode": "overwrite",
-        "sink.format": "parquet",
+        "sink.format": "json",
         "sink.options.path": str(tmp_path / "{table}"),
     }
 
     setting.create("copy", config)
-    for name in ("orders", "customers", "items"):
+    for name in TABLES:
         soon((tmp_path / name / "_SUCCESS").exists)
     tasks, shown = setting.worker.herder.task_configs("copy"), setting.shown("copy")
     setting.worker.herder.delete("copy").result()
-    for name in ("orders", "customers", "items"):
-        setting.sql(f"DROP TABLE {name}")
+
+    setting.sql(f"DROP TABLE {', '.join(TABLES)}")
+    for name in TABLES:
+        assert [each.read_text() for each in (tmp_path / name).glob("*.json")] == [
+            f'{{"of":"{name.upper()}"}}\n'
+        ]
     assert [each["source.options.password"] for each in tasks] == [setting.secret.reference] * 2
     assert CANARY not in shown
 

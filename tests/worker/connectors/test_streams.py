@@ -137,6 +137,14 @@ def test_the_offsets_of_what_never_ran_are_empty(spark: SparkSession, spool: Spo
     assert connector.offsets(spool.config()) == ()
 
 
+def test_what_is_no_checkpoint_is_not_deleted(spark: SparkSession, spool: Spool) -> None:
+    (spool.checkpoint / "state").mkdir(parents=True)
+
+    SparkPipelineConnector().reset_offsets(spool.config())
+
+    assert (spool.checkpoint / "state").exists()
+
+
 def test_a_stream_begins_anew_when_its_offsets_are_reset(spark: SparkSession, spool: Spool) -> None:
     spool.feed()
     spool.checkpoint.mkdir()

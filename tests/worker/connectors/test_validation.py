@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from configproviders.errors import UnsupportedOperation
 from configproviders.worker.connector import Connector
 from configproviders.worker.connectors.file_stream import (
     FileStreamSinkConnector,
@@ -175,6 +176,28 @@ def test_a_thin_connector_speaks_of_its_own_settings(
     found = connector().validate(config)
 
     assert message in " ".join(found[key])
+
+
+@pytest.mark.parametrize(
+    ("connector", "config"),
+    [
+        (JdbcSourceConnector(), {**JDBC, "query": ""}),
+        (KafkaSourceConnector(), {**KAFKA_SOURCE, "topics.regex": ""}),
+    ],
+    ids=["jdbc", "kafka"],
+)
+def test_an_empty_setting_is_as_one_that_is_not_given(
+    connector: SparkPipelineConnector, config: dict[str, str]
+) -> None:
+    given = {key: text for key, text in config.items() if text}
+
+    assert connector.validate(config) == {}
+    assert connector.pipeline(config) == connector.pipeline(given)
+
+
+def test_nobody_reads_a_checkpoint_where_no_spark_runs() -> None:
+    with pytest.raises(UnsupportedOperation, match="no Spark application runs"):
+        SparkPipelineConnector().offsets(STREAM)
 
 
 @pytest.mark.parametrize(

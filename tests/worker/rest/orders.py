@@ -59,7 +59,8 @@ class InstantWorker(Worker):
         self.plugins = Plugins([__name__])
         self.validation = Validation(self.plugins, ConfigTransformer(providers))
         self.runner = InstantRunner()
-        self.herder = Herder(Lifecycle(MemoryStore(), self.runner), self.runner)
+        store = MemoryStore()
+        self.herder = Herder(Lifecycle(store, self.runner), store, self.runner)
 
     def close(self) -> None:
         self.herder.close()

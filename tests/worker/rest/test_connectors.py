@@ -147,6 +147,12 @@ def test_a_restart_of_tasks_shows_what_restarts(
     assert answer.json["tasks"][0]["state"] == "RESTARTING"
 
 
+def test_a_restart_of_what_has_failed_shows_what_restarts(orders: Client) -> None:
+    answer = orders("POST", "/connectors/orders/restart?onlyFailed=true")
+
+    assert (answer.status, answer.json) == (202, STATUS)
+
+
 def test_what_is_no_truth_in_a_query_is_false(orders: Client) -> None:
     assert orders("POST", "/connectors/orders/restart?includeTasks=maybe").status == 204
 
@@ -199,7 +205,7 @@ def test_a_connector_that_is_not_there_is_not_found(ask: Client, method: str, pa
     assert "nothing" in answer.error
 
 
-@pytest.mark.parametrize("task", ["first", "-1", "1.5", "99999999999999999999", "%C2%B2"])
+@pytest.mark.parametrize("task", ["first", "-1", "1.5", "9" * 5000, "%C2%B2"])
 def test_a_task_without_a_number_is_not_found(orders: Client, task: str) -> None:
     assert orders("GET", f"/connectors/orders/tasks/{task}/status").status == 404
 

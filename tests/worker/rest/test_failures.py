@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from concurrent.futures import Future
 from datetime import date
 from typing import Any
@@ -16,10 +17,12 @@ from worker.rest.orders import CONFIG, Client, InstantWorker
 
 from configproviders.spark.cleaning import remember
 from configproviders.testing import CANARY
+from configproviders.worker.connector import Progress
 from configproviders.worker.errors import BadRequest, ConnectException
+from configproviders.worker.rest.bodies import read_object
 from configproviders.worker.rest.failures import Failures, failure
 from configproviders.worker.rest.paths import resource
-from configproviders.worker.rest.responses import Json
+from configproviders.worker.rest.responses import Json, progress
 from configproviders.worker.rest.waiting import done
 
 
@@ -55,6 +58,18 @@ def test_an_error_is_answered_and_logged_without_values(
     assert "GET '/connectors' failed" in caplog.text
     assert "Traceback" in caplog.text
     assert CANARY not in caplog.text
+
+
+def test_a_refusal_is_answered_without_values(
+    ask: Client, worker: InstantWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember([CANARY])
+    monkeypatch.setattr(worker.herder, "names", failing(BadRequest(f"no {CANARY}")))
+
+    answer = ask("GET", "/connectors")
+
+    assert answer.status == 400
+    assert CANARY not in answer.error
 
 
 def test_an_error_that_a_future_holds_is_answered(
@@ -123,6 +138,18 @@ def test_the_place_of_a_failure_is_logged_and_a_refusal_is_not(
     assert [record.getMessage() for record in caplog.records] == ["GET '/failed' failed"]
 
 
+def test_a_client_that_goes_away_is_no_failure_of_the_worker(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def read(request: Request) -> Response:
+        return Json(await read_object(request))
+
+    answer = asyncio.run(answered(resource("/", get=read)))
+
+    assert answer["error_code"] == 400
+    assert caplog.records == []
+
+
 def test_what_the_herder_is_doing_goes_on_when_its_request_times_out() -> None:
     future: Future[None] = Future()
 
@@ -134,6 +161,13 @@ def test_what_the_herder_is_doing_goes_on_when_its_request_times_out() -> None:
 
     assert answer["error_code"] == 500
     assert not future.cancelled()
+
+
+@pytest.mark.parametrize("rate", [math.inf, math.nan])
+def test_a_rate_that_is_no_number_yet_is_none(rate: float) -> None:
+    shown = progress({0: Progress(0, rate)})
+
+    assert shown == {"0": {"rows": 0, "rows_per_second": None, "offsets": []}}
 
 
 def test_what_json_cannot_hold_is_shown_as_well_as_it_can_be() -> None:

@@ -89,7 +89,7 @@ def test_the_page_of_another_site_is_refused(ask: Client, origin: str) -> None:
 
 
 def test_pages_of_sites_that_the_config_lists_pass(serve: Callable[..., Client]) -> None:
-    origins = "http://ui.example.com, https://*.lake.example"
+    origins = "http://ui.Example.com, https://*.lake.example/"
     ask = serve(InstantWorker(**{"access.control.allow.origin": origins}))
 
     for origin in ("http://ui.example.com", "https://a.lake.example"):

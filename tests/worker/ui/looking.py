@@ -17,6 +17,9 @@ _TEXTS = """return [...document.querySelectorAll(arguments[0])]
     .filter(Boolean)"""
 
 
+_BUTTON = """return [...document.querySelectorAll("button")]
+    .filter((each) => each.checkVisibility())
+    .find((each) => [each.innerText, each.ariaLabel].includes(arguments[0]))"""
 _CONTROLS = {"button", "textbox", "searchbox", "combobox", "link", "DisclosureTriangle"}
 
 
@@ -47,12 +50,9 @@ class Page:
 
     def button(self, label: str) -> WebElement:
         """Return the button of that text, or name, that is shown."""
-        buttons = self.browser.find_elements(By.CSS_SELECTOR, "button")
-        return next(
-            each
-            for each in buttons
-            if each.is_displayed() and label in {each.text, each.get_attribute("aria-label")}
-        )
+        found: WebElement = self.browser.execute_script(_BUTTON, label)
+        assert found, f"there is no button {label!r}"
+        return found
 
     def field(self, label: str) -> WebElement:
         """Return the control of that label."""

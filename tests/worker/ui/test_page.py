@@ -148,7 +148,7 @@ def test_form_says_what_is_wrong_while_it_is_filled_in_and_then_creates(
     page: Page, worker: CannedWorker
 ) -> None:
     page.button("New connector").click()
-    page.wait_until(lambda: page.texts("#create fieldset"))
+    page.wait_until(lambda: page.texts("#create [data-part=groups] label"))
     page.field("name").send_keys("new one")
     page.field("connection.url").send_keys("jdbc:postgresql://db/orders")
     page.field("connection.user").send_keys("orders")
@@ -180,7 +180,7 @@ def test_form_says_what_is_wrong_while_it_is_filled_in_and_then_creates(
 
 def test_form_tells_of_missing_settings_when_one_wants_to_create(page: Page) -> None:
     page.button("New connector").click()
-    page.wait_until(lambda: page.texts("#create fieldset"))
+    page.wait_until(lambda: page.texts("#create [data-part=groups] label"))
     before = page.texts("#create .field .error")
 
     page.button("Create").click()
@@ -195,7 +195,7 @@ def test_form_tells_of_missing_settings_when_one_wants_to_create(page: Page) -> 
 def test_pasted_json_fills_the_form_in_also_with_settings_of_no_definition(page: Page) -> None:
     config = {"connector.class": "JdbcSource", "tasks.max": 2, "options.fetchsize": "100"}
     page.button("New connector").click()
-    page.wait_until(lambda: page.texts("#create fieldset"))
+    page.wait_until(lambda: page.texts("#create [data-part=groups] label"))
     page.find("[data-part=paste] summary").click()
     page.find("#json").send_keys("{")
     page.button("Fill in the fields").click()
@@ -215,7 +215,7 @@ def test_pasted_json_fills_the_form_in_also_with_settings_of_no_definition(page:
 
 def test_what_the_worker_refuses_is_said_in_the_form_which_stays_open(page: Page) -> None:
     page.button("New connector").click()
-    page.wait_until(lambda: page.texts("#create fieldset"))
+    page.wait_until(lambda: page.texts("#create [data-part=groups] label"))
     for name in ("connection.url", "connection.user", "tables"):
         page.field(name).send_keys("x")
     page.field("connection.password").send_keys(SECRET)
@@ -230,7 +230,7 @@ def test_what_the_worker_refuses_is_said_in_the_form_which_stays_open(page: Page
 
 def test_password_field_shows_a_reference_and_hides_all_else(page: Page) -> None:
     page.button("New connector").click()
-    page.wait_until(lambda: page.texts("#create fieldset"))
+    page.wait_until(lambda: page.texts("#create [data-part=groups] label"))
     password = page.field("connection.password")
 
     password.send_keys("${env:A}")
@@ -270,12 +270,27 @@ def test_thousand_connectors_are_shown_and_filtered(open_page: Open) -> None:
     assert counted == ["1,000 running"]
 
 
+def test_connector_that_the_address_names_is_in_view_also_among_a_thousand(
+    open_page: Open,
+) -> None:
+    page = open_page(CannedWorker(*(connector(f"pipeline-{number}") for number in range(1000))))
+    page.browser.get(f"{page.browser.current_url}#pipeline-500")
+    page.browser.refresh()
+    page.wait_for_list()
+
+    page.wait_until(lambda: page.texts(".details"))
+    top = page.button("pipeline-500").rect["y"]
+    seen = page.browser.execute_script("return [scrollY, scrollY + innerHeight]")
+
+    assert seen[0] < top < seen[1]
+
+
 def test_every_control_has_a_name_for_those_who_cannot_see_it(page: Page) -> None:
     page.button("stock").click()
     page.wait_until(lambda: page.texts(".details pre"))
     controls = page.controls()
     page.button("New connector").click()
-    page.wait_until(lambda: page.texts("#create legend"))
+    page.wait_until(lambda: page.texts("#create [data-part=groups] label"))
     page.button("Add a setting").click()
     controls += page.controls()
 
@@ -297,7 +312,7 @@ def test_page_fits_a_desk_and_a_telephone(
     page.browser.save_screenshot(str(tmp_path / "list.png"))
     needed = [page.browser.execute_script("return document.documentElement.scrollWidth")]
     page.button("New connector").click()
-    page.wait_until(lambda: page.texts("#create fieldset"))
+    page.wait_until(lambda: page.texts("#create [data-part=groups] label"))
     page.browser.save_screenshot(str(tmp_path / "form.png"))
     needed.append(page.browser.execute_script("return document.querySelector('.body').scrollWidth"))
 
