@@ -15,6 +15,8 @@ import configproviders
 from configproviders.cache_settings import CACHE_DEF
 from configproviders.config_def import ConfigKey
 from configproviders.registry import POLL_INTERVAL, SHORT_NAMES, find_class
+from configproviders.worker.config_infos import written
+from configproviders.worker.worker_keys import WORKER_KEYS
 
 TOP = Path(__file__).parent.parent
 README = (TOP / "README.md").read_text()
@@ -88,7 +90,7 @@ def test_the_table_has_a_row_for_each_provider(name: str) -> None:
 def test_the_table_of_settings_says_what_the_providers_say() -> None:
     rows = [line for line in README.partition("## Settings")[2].splitlines() if "| `" in line]
 
-    assert rows == settings_table()
+    assert rows == settings_table() + worker_settings_table()
 
 
 def settings_table() -> list[str]:
@@ -102,6 +104,15 @@ def settings_table() -> list[str]:
     return [
         f"| `{key.name}` | {', '.join(names)} | {shown(key.default)} | {key.doc} | {others(key)} |"
         for key, names in owners.items()
+    ]
+
+
+def worker_settings_table() -> list[str]:
+    """Write a row for each setting of a worker: its name, default and meaning."""
+    defaults = {key.name: written(key.default) for key in WORKER_KEYS}
+    return [
+        f"| `{key.name}` | {(defaults[key.name] and f'`{defaults[key.name]}`') or ''} | {key.doc} |"
+        for key in WORKER_KEYS
     ]
 
 

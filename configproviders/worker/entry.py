@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -29,6 +30,7 @@ AT_FIRST = {
 """The state in which a connector begins, by what is wanted of it."""
 
 UNKNOWN = "unknown"
+_RELOADS = 30  # In a minute: a secret that is another each time it is asked for has no end.
 _SETTLING = {State.UNASSIGNED, State.RESTARTING}
 
 Transition = Callable[[str, int | None, State, State, str], None]
@@ -71,6 +73,7 @@ class Entry:
     launch: int = 0
     deleted: bool = False
     reload: bool = False
+    reloaded: deque[float] = field(default_factory=lambda: deque(maxlen=_RELOADS))
     failures: int = 0
     failed_at: float = 0.0
     halted: list[Future[None]] = field(default_factory=list)

@@ -44,6 +44,7 @@ _HALTED_EVENTS = {
 }
 _LAUNCHED = {Phase.LAUNCHING, Phase.LIVE}
 _LOOK_SECONDS = 1.0
+_MINUTE = 60.0
 
 
 class Lifecycle:
@@ -204,7 +205,13 @@ class Lifecycle:
         if entry is None or entry.deleted or entry.reload:
             return
         entry.reload = True
-        self.agenda.enter(self._settle * self._jitter(), 0, partial(self._reload, entry))
+        wait = self._settle * self._jitter()
+        if entry.reloaded and len(entry.reloaded) == entry.reloaded.maxlen:
+            left = entry.reloaded[0] + _MINUTE - self._clock()
+            if left > wait:
+                _log.warning("secrets of connector %r change all the time", name)
+                wait = left
+        self.agenda.enter(wait, 0, partial(self._reload, entry))
 
     def _reload(self, entry: Entry) -> None:
         if not entry.reload:
@@ -253,6 +260,7 @@ class Lifecycle:
     def _restart_for_secret(self, entry: Entry) -> None:
         entry.reload = False
         entry.failures = 0
+        entry.reloaded.append(self._clock())
         _log.info("a secret of connector %r has changed; it is restarted", entry.name)
         entry.move(Event.RESTART)
         entry.move_tasks(entry.tasks, Event.RESTART)

@@ -31,6 +31,9 @@ class Listener:
             raise ValueError("there is no such protocol: write http://host:port")
         return cls(found["v6"] or found["host"] or "", int(found[4]))
 
+    def __str__(self) -> str:
+        return self.url
+
     @property
     def url(self) -> str:
         """The URL for who is on the same machine."""

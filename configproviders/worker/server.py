@@ -30,7 +30,8 @@ def bind(listener: Listener) -> socket.socket:
     """
     try:
         family, address = _address(listener)
-        bound = socket.socket(family, socket.SOCK_STREAM)
+        # Only where the protocol is named does asyncio send the parts of an answer at once.
+        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:  # Without a host it is for both, else for its own.

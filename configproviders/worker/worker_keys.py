@@ -120,7 +120,7 @@ SETTLE = ConfigKey(
     MILLISECONDS,
     timedelta(seconds=1),
     "medium",
-    "How long secrets have to be still after a change before connectors restart with them.",
+    "Connectors restart at a random moment within this time after their secret has changed.",
 )
 CONCURRENCY = ConfigKey(
     "launch.concurrency",

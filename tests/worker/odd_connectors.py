@@ -153,3 +153,17 @@ class NotingConnector(CheapConnector):
     """Leaves a note of what its tasks were started with."""
 
     task_class = Noting
+
+
+class KeepsCounting(Counting):
+    """Counts until it is stopped."""
+
+    def run(self) -> None:
+        while not self.context.wait(0.05):
+            self.context.spark.range(10).count()
+
+
+class KeepsCountingConnector(CheapConnector):
+    """Works in Spark all the time."""
+
+    task_class = KeepsCounting

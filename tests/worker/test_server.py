@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from contextlib import closing
@@ -56,6 +57,27 @@ def test_a_listener_is_reached_by_its_addresses(host: str, asked: str) -> None:
 
     with closing(server), urlopen(f"http://{asked}:{port}", timeout=60) as answer:
         assert answer.read() == b"hello"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", pytest.param("::1", marks=ipv6)])
+def test_the_parts_of_an_answer_do_not_wait_for_each_other(host: str) -> None:
+    # asyncio turns Nagle's algorithm off, which costs 40 ms, only where it sees that it is TCP.
+    async def served(bound: socket.socket) -> int:
+        found = asyncio.get_running_loop().create_future()
+
+        async def look(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            accepted = writer.get_extra_info("socket")
+            found.set_result(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        server = await asyncio.start_server(look, sock=bound)
+        async with server:
+            _, writer = await asyncio.open_connection(host, port_of(bound))
+            writer.close()
+            return int(await found)
+
+    with bind(Listener(host, 0)) as bound:
+        assert asyncio.run(served(bound)) != 0
 
 
 @ipv6

@@ -100,6 +100,19 @@ def test_an_application_that_was_stopped_is_started_again(worker: Worker) -> Non
     assert Waiting.contexts["survivor", 0].spark.range(5).count() == 5
 
 
+def test_a_task_goes_on_by_itself_in_the_application_that_is_started_again(
+    worker: Worker,
+) -> None:
+    create(worker, "counter", connector__class="worker.odd_connectors:KeepsCountingConnector")
+    before = Waiting.contexts["counter", 0].spark
+
+    before.sparkContext._jsc.sc().stop()
+
+    until(worker, "counter", lambda _: worker.herder.check() == "")
+    until(worker, "counter", runs)
+    assert Waiting.contexts["counter", 0].spark is not before
+
+
 KILLED = """
 import os, signal, sys
 sys.path.insert(0, {tests!r})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import pytest
 from worker.odd_connectors import Deaf, HangingConnector, Waiting
@@ -13,7 +13,8 @@ from worker.workers import Begun, RotatedSecret, runs, until
 from configproviders.errors import UnresolvedError
 from configproviders.testing import CANARY
 from configproviders.worker.errors import AlreadyExists, Conflict, NotFound
-from configproviders.worker.status import State, TargetState
+from configproviders.worker.status import ConnectorStatus, State, TargetState
+from configproviders.worker.worker import Worker
 
 
 def config(name: str, connector: str, secret: RotatedSecret, **more: str) -> Mapping[str, str]:
@@ -253,3 +254,24 @@ def test_no_file_of_the_worker_holds_the_value(begun: Begun, secret: RotatedSecr
 
         assert [each.name for each in files if CANARY.encode() in each.read_bytes()] == []
         assert any(each.suffix == ".db" for each in files)
+
+
+def has_reloaded(worker: Worker, count: int) -> Callable[[ConnectorStatus], bool]:
+    return lambda _: worker.herder.reloads >= count
+
+
+def test_a_secret_that_is_another_each_time_has_its_connector_restarted_so_often_and_no_more(
+    begun: Begun, secret: RotatedSecret
+) -> None:
+    with begun(reload__settle__ms="0") as worker:
+        worker.herder.create("a", config("a", "CheapConnector", secret)).result()
+        until(worker, "a", runs)
+
+        for _ in range(35):
+            count = worker.herder.reloads
+            secret.rotate()
+            if count < 30:
+                until(worker, "a", has_reloaded(worker, count + 1))
+                until(worker, "a", runs)
+
+        assert worker.herder.reloads == 30

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
@@ -9,13 +10,14 @@ from ...config_def import ConfigDef
 from ...errors import near, there_is
 from ..connector_keys import CONNECTOR_DEF
 from . import _settings as settings
-from ._flow import PLACES
+from ._flow import JDBC, PLACES
 from ._query import refused
 
 Mistake = tuple[str, str]
 """The key of a setting, and what is wrong with it."""
 
-_NO_STREAMS = ("jdbc",)
+_CREDENTIALS = re.compile(r"//[^/?;]*@|[?&;:](user|password)=", re.IGNORECASE)
+_NO_STREAMS = (JDBC,)
 _INFERRED = ("csv", "json", "xml", "orc", "parquet", "avro")
 _INFERENCE = "spark.sql.streaming.schemaInference"
 _FILES = (*_INFERRED, "text")
@@ -26,7 +28,7 @@ def mistakes(config: Mapping[str, str]) -> dict[str, list[str]]:
     """Return all that does not fit together in *config*, the settings of a pipeline, by key."""
     found = defaultdict[str, list[str]](list)
     mode = settings.MODE.read(config)
-    checks = [_in_sql(config), _in_run(config, mode), _in_tables(config, mode)]
+    checks = [_in_sql(config), _in_urls(config), _in_run(config, mode), _in_tables(config, mode)]
     checks.append(_in_stream(config) if mode == settings.STREAMING else _in_batch(config))
     for check in checks:
         for key, message in check:
@@ -63,6 +65,20 @@ def _in_sql(config: Mapping[str, str]) -> Iterator[Mistake]:
             yield key.name, f"{word!r} would run other code, or read confs: use transform.function"
 
 
+def _in_urls(config: Mapping[str, str]) -> Iterator[Mistake]:
+    for its_format, prefix in (
+        (settings.SOURCE_FORMAT, settings.SOURCE_OPTIONS_PREFIX),
+        (settings.SINK_FORMAT, settings.SINK_OPTIONS_PREFIX),
+    ):
+        url = settings.options_of(config, prefix).get("url", "")
+        if its_format.read(config).lower() != JDBC:
+            continue
+        if not url.startswith("jdbc:"):
+            yield f"{prefix}url", "write jdbc:<database>:…, as the driver's documentation says"
+        if _CREDENTIALS.search(url):
+            yield f"{prefix}url", "keep credentials out of it: there are settings for them"
+
+
 def _in_run(config: Mapping[str, str], mode: str) -> Iterator[Mistake]:
     for key, its_mode in (
         (settings.SCHEDULE_INTERVAL, settings.SCHEDULE),
@@ -87,7 +103,7 @@ def _in_tables(config: Mapping[str, str], mode: str) -> Iterator[Mistake]:
     source = settings.options_of(config, settings.SOURCE_OPTIONS_PREFIX)
     if "query" in source:
         yield settings.SOURCE_TABLES.name, "it and a query exclude each other"
-    if settings.SOURCE_FORMAT.read(config).lower() != "jdbc" and not source.keys() & PLACES:
+    if settings.SOURCE_FORMAT.read(config).lower() != JDBC and not source.keys() & PLACES:
         yield settings.SOURCE_TABLES.name, f"write {settings.TABLE} in source.options.path"
     for prefix in (settings.SOURCE_OPTIONS_PREFIX, settings.SINK_OPTIONS_PREFIX):
         options = settings.options_of(config, prefix)

@@ -17,7 +17,6 @@ The driver is on the class path of the worker (``spark.jars`` or ``spark.jars.pa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from typing import ClassVar
 
@@ -30,29 +29,20 @@ from ...config_def import (
     Alias,
     ConfigDef,
     ConfigKey,
+    not_empty,
     one_of,
 )
 from . import _settings as settings
 from .pipeline import SparkPipelineConnector
 
 _DATABASE = "Database"
-_CREDENTIALS = re.compile(r"//[^/?;]*@|[?&;:](user|password)=", re.IGNORECASE)
-
-
-def _without_credentials(url: str) -> None:
-    if not url.startswith("jdbc:"):
-        raise ValueError("write jdbc:<database>:…, as the driver's documentation says")
-    if _CREDENTIALS.search(url):
-        raise ValueError("keep credentials out of it: connection.user and connection.password")
-
-
 _URL = ConfigKey(
     "connection.url",
     STRING,
     NO_DEFAULT,
     "high",
     "The JDBC URL of the database, without credentials: errors quote it.",
-    validator=_without_credentials,
+    validator=not_empty,
     group=_DATABASE,
     width="LONG",
     display_name="JDBC URL",

@@ -11,6 +11,8 @@ from .schemas import SCHEMAS, STRING, STRINGS, Schema, array, mapping, ref
 Part = dict[str, Any]
 
 _ALWAYS = (403, 500)  # A foreign Host or Origin; what nobody foresaw.
+_NO_JSON = 406  # What the client does not accept.
+_BODY = (400, 413, 415)
 
 
 def description() -> Part:
@@ -44,19 +46,13 @@ def _operation(
     query: tuple[Part, ...] = (),
 ) -> Part:
     """Return an operation; *answers* are schemas, or none for an empty answer, by status."""
-    refused = {*errors, *_ALWAYS, *((400, 413, 415) if body else ())}
-    if any(schema is not None for schema in answers.values()) or refused:
-        refused.add(406)
+    refused = (*errors, *_ALWAYS, _NO_JSON, *(_BODY if body else ()))
+    found = {str(code): _answer(code, schema) for code, schema in answers.items()}
     operation: Part = {
         "operationId": name,
         "summary": summary,
-        "responses": {
-            **{str(code): _answer(code, schema) for code, schema in answers.items()},
-            **{str(code): {"$ref": "#/components/responses/Error"} for code in sorted(refused)},
-        },
+        "responses": found | _errors(*refused),
     }
-    for code in answers:
-        operation["responses"][str(code)].setdefault("description", HTTPStatus(code).phrase)
     if query:
         operation["parameters"] = list(query)
     if body:
@@ -73,11 +69,14 @@ def _answer(code: int, schema: Schema | None) -> Part:
     return answer
 
 
-def _file(name: str, summary: str, kind: str, *errors: int) -> Part:
+def _errors(*codes: int) -> Part:
+    return {str(code): {"$ref": "#/components/responses/Error"} for code in sorted(set(codes))}
+
+
+def _file(name: str, summary: str, kind: str) -> Part:
     """Return an operation whose answer is not JSON."""
-    failed = {str(code): {"$ref": "#/components/responses/Error"} for code in (*_ALWAYS, *errors)}
-    found = _content("OK", STRING, kind)
-    return {"operationId": name, "summary": summary, "responses": {"200": found, **failed}}
+    found = {"200": _content("OK", STRING, kind)}
+    return {"operationId": name, "summary": summary, "responses": found | _errors(*_ALWAYS)}
 
 
 def _of(part: str, **operations: Part) -> Part:

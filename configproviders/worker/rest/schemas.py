@@ -20,6 +20,19 @@ STATES = [state.value for state in State]
 TASK_STATES = [state for state in STATES if state != State.STOPPED]
 
 
+LINES: Schema = {
+    "name": "lines",
+    "config": {
+        "connector.class": "FileStreamSourceConnector",
+        "path": "/var/spool/lines",
+        "checkpoint.location": "/var/lib/lines/checkpoint",
+        "sink.format": "json",
+        "sink.options.path": "/data/lines",
+    },
+}
+"""A connector that can be created so; it is the example of the description."""
+
+
 def ref(name: str) -> Schema:
     """Return a reference to one of :data:`SCHEMAS`."""
     return {"$ref": f"#/components/schemas/{name}"}
@@ -57,7 +70,7 @@ SCHEMAS: dict[str, Schema] = {
     | {"description": "Null removes a key."},
     "CreateConnectorRequest": record(
         ("initial_state",),
-        name={"type": "string", "minLength": 1},
+        name={"type": ["string", "number"], "minLength": 1},
         config=ref("ConfigRequest"),
         initial_state={
             "type": ["string", "null"],
@@ -65,7 +78,8 @@ SCHEMAS: dict[str, Schema] = {
             "|[Ss][Tt][Oo][Pp][Pp][Ee][Dd])$",
             "description": "RUNNING, PAUSED or STOPPED, in any case.",
         },
-    ),
+    )
+    | {"examples": [LINES]},
     "ConnectorTaskId": record(connector=STRING, task=INTEGER),
     "ConnectorInfo": record(
         name=STRING, config=ref("Config"), tasks=array(ref("ConnectorTaskId")), type=TYPE

@@ -67,6 +67,11 @@ class Application:
             session.conf.set(key, text)
         return session
 
+    def has(self, session: SparkSession) -> bool:
+        """Tell whether *session* is one of the application that runs."""
+        own = self._session
+        return own is not None and own.sparkContext is session.sparkContext and not self.check()
+
     def cancel(self, session: SparkSession, group: str) -> None:
         """Cancel the jobs of *group*, and the queries of *session*."""
         try:

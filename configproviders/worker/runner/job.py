@@ -32,6 +32,7 @@ from . import (
     failures,
 )
 from .application import Application
+from .failures import ApplicationLost
 from .task import RunningTask
 
 if TYPE_CHECKING:
@@ -94,9 +95,12 @@ class Job:
         return {number: progress for number, progress in said.items() if progress}
 
     def session(self) -> SparkSession:
-        """Return the session of the connector, which is made when it is first asked for."""
+        """Return the session of the connector, which is made when it is first asked for.
+
+        If the application has ended since, it is another one.
+        """
         with self._making:
-            if self._session is None:
+            if self._session is None or not self._parts.application.has(self._session):
                 confs = {key: self._config[key] for key in self._config if key.startswith("spark.")}
                 self._session = self._parts.application.new_session(confs)
             return self._session
@@ -142,6 +146,8 @@ class Job:
 
     def task_failed(self, task: int, error: BaseException) -> None:
         """Tell why a task does not run any more."""
+        if lost := self._parts.application.check():
+            error = ApplicationLost(lost)
         told = TaskFailed(
             self.name, self._launch, task, failures.trace(error), failures.tries(error)
         )

@@ -29,7 +29,7 @@ class RunningTask:
         self.connector, self.task = job.name, number
         self.group = f"{job.name}-{number}"
         self.config: Mapping[str, str] = {}
-        self._marked = set[int]()
+        self._marked: dict[int, SparkSession] = {}  # By thread, since each is to be told.
         self.logger = job.logger
         self._stopping = threading.Event()
         self._thread = threading.Thread(
@@ -44,8 +44,8 @@ class RunningTask:
     def spark(self) -> SparkSession:
         """The session of the connector."""
         session = self._job.session()
-        if threading.get_ident() not in self._marked:
-            self._marked.add(threading.get_ident())
+        if self._marked.get(threading.get_ident()) is not session:
+            self._marked[threading.get_ident()] = session
             mark_thread(session, self.connector, self.group)
         return session
 

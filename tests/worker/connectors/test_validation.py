@@ -209,10 +209,13 @@ def test_nobody_reads_a_checkpoint_where_no_spark_runs() -> None:
         "jdbc:sqlserver://db;Password=secret",
     ],
 )
-def test_a_url_with_credentials_is_refused(url: str) -> None:
-    found = JdbcSourceConnector.config_def.errors({**JDBC, "connection.url": url})
+def test_a_url_with_credentials_is_refused_and_not_quoted(url: str) -> None:
+    found = JdbcSourceConnector().validate({**JDBC, "connection.url": url})
+    of_pipeline = SparkPipelineConnector().validate({**PIPELINE, "source.options.url": url})
 
     assert list(found) == ["connection.url"]
+    assert list(of_pipeline) == ["source.options.url"]
+    assert "secret" not in f"{found}{of_pipeline}"
 
 
 @pytest.mark.parametrize(

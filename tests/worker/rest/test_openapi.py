@@ -36,6 +36,14 @@ def test_nothing_is_served_that_is_not_described(worker: InstantWorker) -> None:
     assert served - NOT_DESCRIBED == description()["paths"].keys()
 
 
+def test_the_example_of_the_description_is_valid(ask: Client) -> None:
+    schema = ask("GET", "/openapi.json").json["components"]["schemas"]["CreateConnectorRequest"]
+
+    (example,) = schema["examples"]
+
+    assert ask("POST", "/connectors", example).status == 201
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status", "more"),
     [
