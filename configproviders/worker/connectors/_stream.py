@@ -1,9 +1,9 @@
 """A streaming query as the work of a task: :class:`Stream`.
 
 Options are fixed when a query starts, but for a sink of JDBC: Spark streams into it only by
-``foreachBatch``, which resolves them for each batch. A batch that was cut off is written there
-again, so that rows may be there twice, unless ``sink.mode`` is ``complete``, which writes the whole
-table anew. Files have every row once.
+``foreachBatch``, which resolves them for each batch. A batch that was cut off, as by a stop while
+there is always more to read, is written there again, so that rows may be there twice, unless
+``sink.mode`` is ``complete``, which writes the whole table anew. Files have every row once.
 """
 
 from __future__ import annotations

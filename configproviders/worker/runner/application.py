@@ -25,8 +25,12 @@ DEFAULTS = {
     "spark.scheduler.mode": "FAIR",  # A pool for each connector.
     "spark.ui.enabled": "false",  # It would listen on all interfaces, without a login.
     "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "WARN",
 }
 """What the worker's ``spark.*`` entries are if they are not given."""
+
+LOCAL_DEFAULTS = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+"""The same where no other machine takes part."""
 
 _REFUSED = "{} is none that a connector may set: set it in the worker's config"
 # Whoever may change a connector may not choose code.
@@ -38,7 +42,9 @@ class Application:
 
     def __init__(self, entries: Mapping[str, str], providers: Mapping[str, ConfigProvider]) -> None:
         """Take the ``spark.*`` entries of the worker, with references, and live providers."""
-        self._entries, self._providers = {**DEFAULTS, **entries}, providers
+        is_local = entries.get("spark.master", "local").startswith("local")
+        self._entries = {**DEFAULTS, **(LOCAL_DEFAULTS if is_local else {}), **entries}
+        self._providers = providers
         self._lock = threading.RLock()
         self._opened = ExitStack()
         self._session: SparkSession | None = None

@@ -133,15 +133,15 @@ def test_a_stream_goes_on_with_each_new_password(
         (tmp_path / "part").replace(tmp_path / "in" / f"{number}.json")
         soon(lambda: len(streamed(setting)) == number + 1)  # noqa: B023  It is called at once.
         setting.rotate()
+    done = [({"source": "json", "number": 0}, {"logOffset": 2})]
+    soon(lambda: list(setting.worker.herder.offsets("stream")) == done)
     shown = setting.shown("stream")
     setting.worker.herder.stop("stream").result()
-    offsets = list(setting.worker.herder.offsets("stream"))
     setting.worker.herder.reset_offsets("stream")
     after = list(setting.worker.herder.offsets("stream"))
 
     assert {row[0] for row in streamed(setting)} == {0, 1, 2}
     setting.sql("DROP TABLE streamed")
-    assert offsets == [({"source": "json", "number": 0}, {"logOffset": 2})]
     assert after == []
     assert CANARY not in shown + caplog.text
 

@@ -89,7 +89,7 @@ class Life:
                 "poll.interval.ms": "300",
                 "sink.mode": "overwrite",
                 "sink.format": "json",
-                "sink.options.path": f"{run}/out",
+                "sink.options.path": f"{run}/out/{{table}}",
             },
         )
         yield (

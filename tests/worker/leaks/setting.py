@@ -168,7 +168,7 @@ class Setting:
         return [{"secret": digest(talk), "hadoop": digest(hadoop)}] * 2
 
     def _copied(self) -> str:
-        return "".join(file.read_text() for file in self.run.glob("out/*.json"))
+        return "".join(file.read_text() for file in self.run.glob("out/*/*.json"))
 
     def _streamed(self) -> list[Any]:
         if self.sql(f"SELECT to_regclass('streamed_{self.table}')") == [(None,)]:

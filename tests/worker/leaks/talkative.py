@@ -16,14 +16,16 @@ from typing import Any, ClassVar
 from urllib.parse import quote, quote_plus
 
 from configproviders.config_def import INT, NO_DEFAULT, PASSWORD, STRING, ConfigDef, ConfigKey
+from configproviders.data import Password
 from configproviders.worker.connector import Connector, Progress, Task, TaskContext
 
 HADOOP_KEY = "fs.s3a.leaks.secret.key"
 
 
 def _refuse(value: Any) -> None:
-    if "refuse-me" in str(getattr(value, "value", value)):
-        raise ValueError(f"{getattr(value, 'value', value)!r} is refused")
+    text = value.value() if isinstance(value, Password) else value
+    if "refuse-me" in text:
+        raise ValueError(f"{text!s} is refused")
 
 
 SETTINGS = ConfigDef(

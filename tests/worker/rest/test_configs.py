@@ -10,6 +10,8 @@ import pytest
 from worker.rest.orders import CLASS, CONFIG, REFERENCE, Client, InstantWorker
 from worker.workers import until
 
+from configproviders.worker.errors import Conflict
+
 STORED = {**CONFIG, "name": "orders"}
 
 
@@ -171,6 +173,21 @@ def test_patches_at_the_same_time_are_all_made(orders: Client) -> None:
     assert statuses == [200] * 4
     stored = orders("GET", "/connectors/orders/config").json
     assert {"a": "1", "b": "1", "c": "1", "d": "1"}.items() <= stored.items()
+
+
+def test_a_patch_is_given_up_when_others_are_always_faster(
+    orders: Client, worker: InstantWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def conflict(*_: object, **__: object) -> Future[None]:
+        future: Future[None] = Future()
+        future.set_exception(Conflict("the config has changed meanwhile"))
+        return future
+
+    monkeypatch.setattr(worker.herder, "put_config", conflict)
+
+    answer = orders("PATCH", "/connectors/orders/config", {"rate": "2"})
+
+    assert (answer.status, answer.error) == (409, "the config has changed meanwhile")
 
 
 def test_a_dry_run_says_that_a_connector_would_be_created(

@@ -73,6 +73,14 @@ def test_a_thousand_connectors_are_listed_with_their_states(
     assert answer.json["orders-999"]["info"]["name"] == "orders-999"
 
 
+def test_a_connector_that_is_deleted_meanwhile_is_left_out_of_a_list(
+    orders: Client, worker: InstantWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker.herder, "names", lambda: ["deleted", "orders"])
+
+    assert orders("GET", "/connectors?expand=info").json == {"orders": {"info": INFO}}
+
+
 def test_a_connector_is_shown_as_it_is_stored(orders: Client) -> None:
     assert orders("GET", "/connectors/orders").json == INFO
     assert orders("GET", "/connectors/orders/config").json == INFO["config"]
@@ -81,6 +89,13 @@ def test_a_connector_is_shown_as_it_is_stored(orders: Client) -> None:
 def test_states_are_shown(orders: Client) -> None:
     assert orders("GET", "/connectors/orders/status").json == STATUS
     assert orders("GET", "/connectors/orders/tasks/0/status").json == {"id": 0, **RUNNING}
+
+
+def test_the_state_of_one_task_of_several_is_shown(ask: Client, worker: InstantWorker) -> None:
+    ask("PUT", "/connectors/orders/config", {**CONFIG, "tasks.max": 2})
+    until(worker, "orders", runs)
+
+    assert ask("GET", "/connectors/orders/tasks/1/status").json == {"id": 1, **RUNNING}
 
 
 def test_a_failure_is_shown_with_its_trace(ask: Client, worker: InstantWorker) -> None:

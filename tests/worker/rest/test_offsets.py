@@ -8,6 +8,8 @@ import pytest
 from worker.rest.orders import Client, InstantWorker
 from worker.workers import until
 
+from configproviders.errors import UnsupportedOperation
+
 OFFSET = {"partition": {"table": "orders"}, "offset": {"row": 7}}
 
 
@@ -32,6 +34,21 @@ def test_a_running_connector_keeps_its_offsets(orders: Client, worker: InstantWo
     assert answer.status == 400
     assert "must be in the STOPPED state" in answer.error
     assert ("reset", "orders") not in worker.runner.asked
+
+
+def test_a_connector_that_keeps_no_offsets_says_so(
+    orders: Client, worker: InstantWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_: object) -> None:
+        raise UnsupportedOperation("it keeps no offsets")
+
+    monkeypatch.setattr(worker.runner, "reset_offsets", refuse)
+    orders("PUT", "/connectors/orders/stop")
+    until(worker, "orders", lambda status: status.state == "STOPPED")
+
+    answer = orders("DELETE", "/connectors/orders/offsets")
+
+    assert (answer.status, answer.error) == (400, "it keeps no offsets")
 
 
 @pytest.mark.parametrize(
