@@ -73,6 +73,7 @@ FLOORS = [
     ["worker.herder", "worker.reload"],
     ["worker.listener", "worker.response_header", "worker.worker_keys", "worker.worker_config"],
     ["worker.worker"],
+    ["worker.rest.waiting", "worker.rest.previews"],
     ["worker.rest", "worker.rest.paths", "worker.rest.bodies", "worker.rest.responses"],
     ["worker.rest.failures", "worker.rest.guard", "worker.rest.headers", "worker.rest.health"],
     ["worker.rest.loggers", "worker.rest.offsets", "worker.rest.plugins", "worker.rest.metrics"],

@@ -66,6 +66,11 @@ class Herder:
         return self._lifecycle.runs
 
     @property
+    def restarts(self) -> int:
+        """How many restarts of connectors or tasks there were, for whatever reason."""
+        return self._lifecycle.restarts
+
+    @property
     def reloads(self) -> int:
         """How many restarts there were because a secret had changed."""
         return self._lifecycle.reloads

@@ -84,7 +84,7 @@ class Lifecycle:
         self.agenda = sched.scheduler(clock, lambda _: None)
         self.views: dict[str, View] = {}
         self.runs = False
-        self.reloads = 0
+        self.restarts = self.reloads = 0
         for each in store.connectors():
             self.add(each)
 
@@ -98,6 +98,7 @@ class Lifecycle:
         """Restart the connector's own object, some of its tasks, or all."""
         if not connector and not tasks:
             return
+        self.restarts += 1
         entry.failures = 0
         if connector:
             entry.move(Event.RESTART)
@@ -268,6 +269,7 @@ class Lifecycle:
         if entry.waits_for_launch:
             self._launch(entry)
         self._publish(entry)
+        self.restarts += 1
         self.reloads += 1
 
     def halt(self, entry: Entry) -> None:

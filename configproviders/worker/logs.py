@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from ..errors import there_is
-from ..spark.cleaning import clean
+from ..spark.cleaning import clean, cleaned_json
 from ..spark.loggers import hold_python
 from .errors import NotFound
 
@@ -113,12 +113,12 @@ def set_level(name: str, word: str) -> list[str]:
             if child.level != logging.NOTSET:  # The others follow those above them.
                 _set(each, child, wanted, _word(child.level))
         _set(name, logger, wanted, before)
-    return sorted({name, *below})
+    return sorted({*map(clean, below), name})
 
 
 def clean_record(record: logging.LogRecord) -> bool:
     """Be the filter of a handler: leave no value in *record*, and pass it on."""
-    record.msg, record.args = _message(record), ()
+    record.name, record.msg, record.args = clean(record.name), _message(record), ()
     if record.exc_info:
         record.exc_text = logging.Formatter().formatException(record.exc_info)
         record.exc_info = None
@@ -127,7 +127,7 @@ def clean_record(record: logging.LogRecord) -> bool:
     if record.stack_info:
         record.stack_info = clean(record.stack_info)
     for name in record.__dict__.keys() - _STANDARD:
-        record.__dict__[name] = _plain(record.__dict__[name])
+        record.__dict__[name] = cleaned_json(record.__dict__[name])
     if record.name.startswith(f"{CONNECTORS}."):
         connector = record.name.removeprefix(f"{CONNECTORS}.")
         record.__dict__["connector"] = connector.replace("%2E", ".").replace("%25", "%")
@@ -157,20 +157,6 @@ def _message(record: logging.LogRecord) -> str:
         return clean(record.getMessage())
     except Exception as error:  # noqa: BLE001  Any code may stand in what is logged.
         return f"a message of {record.module} that cannot be written: {type(error).__name__}"
-
-
-def _plain(value: object) -> object:
-    """Return *value* as what JSON has, without values that are known."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, Mapping):
-        return {clean(str(key)): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(each) for each in value]
-    try:
-        return clean(str(value))
-    except Exception:  # noqa: BLE001  Any code may stand in it.
-        return type(value).__name__
 
 
 def _loggers() -> dict[str, logging.Logger]:

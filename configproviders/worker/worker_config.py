@@ -42,7 +42,7 @@ class WorkerConfig:
 
     listeners: tuple[Listener, ...]
     admin_listeners: tuple[Listener, ...] | None
-    rest_allowed_hosts: tuple[str, ...] | None
+    rest_allowed_hosts: tuple[str, ...]
     rest_advertised_host_name: str | None
     rest_advertised_port: int | None
     access_control_allow_origin: tuple[str, ...]
@@ -118,11 +118,10 @@ class WorkerConfig:
 
         Addresses without a name need no permission: nobody can make them mean something else.
         """
-        if self.rest_allowed_hosts is None and not self.is_local:
-            return (ANY,)
         hosts = [each.host for each in (*self.listeners, *(self.admin_listeners or ()))]
-        own = ["localhost", self.rest_advertised_host_name or "", *hosts]
-        names = (name.lower() for name in (*own, *(self.rest_allowed_hosts or ())) if name)
+        machine = "" if self.is_local else socket.gethostname()
+        own = ["localhost", machine, self.rest_advertised_host_name or "", *hosts]
+        names = (name.lower() for name in (*own, *self.rest_allowed_hosts) if name)
         return tuple(dict.fromkeys(names))
 
     @property

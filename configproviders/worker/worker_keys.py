@@ -48,11 +48,11 @@ ADMIN_LISTENERS = ConfigKey(
 ALLOWED_HOSTS = ConfigKey(
     "rest.allowed.hosts",
     LIST,
-    None,
+    (),
     "medium",
-    "Names that requests may have in their Host header, besides addresses; * allows all. Unset, it"
-    " is every name, but only localhost if all listeners are on loopback: a web page cannot reach"
-    " the API under a name of its own then.",
+    "Names that requests may have in their Host header, besides addresses, localhost, the name of"
+    " this machine, rest.advertised.host.name and the hosts of listeners; * allows all. Others are"
+    " refused, so that no web page can reach the API under a name of its own.",
 )
 ADVERTISED_HOST = ConfigKey(
     "rest.advertised.host.name",

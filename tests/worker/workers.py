@@ -79,7 +79,7 @@ def until(
     worker: Worker, name: str, is_there: Callable[[ConnectorStatus], bool]
 ) -> ConnectorStatus:
     """Wait until the status of a connector is as wanted; return it."""
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while not is_there(status := worker.herder.status(name)):
         assert time.monotonic() < end, status
         time.sleep(0.01)

@@ -93,6 +93,11 @@ class _Connectors(Collector):
         yield _by_state("connectors", Counter(status.state for status in statuses))
         yield _by_state("tasks", Counter(task.state for task in tasks))
         yield CounterMetricFamily(
+            "connect_worker_restarts",
+            "Restarts of connectors and tasks, whoever asked for them.",
+            value=self._herder.restarts,
+        )
+        yield CounterMetricFamily(
             "connect_worker_secret_reloads",
             "Restarts of connectors because a secret of theirs has changed.",
             value=self._herder.reloads,

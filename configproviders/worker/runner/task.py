@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...spark import cleaning
 from ..connector import Progress, Task
 from ..tracking import Tracked
 from . import failures
@@ -77,9 +79,10 @@ class RunningTask:
         return self._job.function(name)
 
     def progress(self) -> Progress | None:
-        """Return what was done so far."""
+        """Return what was done so far, without values."""
         try:
-            return self._task.progress()
+            said = self._task.progress()
+            return said and replace(said, offsets=cleaning.cleaned_json(said.offsets))
         except Exception as error:  # noqa: BLE001  The border around a plugin.
             _log.debug("no progress of %s: %s", self._thread.name, type(error).__name__)
             return None

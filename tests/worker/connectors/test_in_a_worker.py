@@ -15,6 +15,7 @@ from worker.connectors.contexts import load
 from worker.workers import RotatedSecret, runs, until, worker_config
 
 from configproviders.testing import CANARY
+from configproviders.worker.status import ConnectorStatus, State
 from configproviders.worker.worker import Worker
 
 pytestmark = [pytest.mark.spark, pytest.mark.postgres]
@@ -71,6 +72,7 @@ def setting(
         setting = Setting(worker, database, RotatedSecret(place))
         setting.sql(f"CREATE ROLE {USER} LOGIN SUPERUSER")
         yield setting
+    setting.sql(f"DROP OWNED BY {USER}")
     setting.sql(f"DROP ROLE {USER}")
 
 
@@ -137,6 +139,7 @@ def test_a_stream_goes_on_with_each_new_password(
     soon(lambda: list(setting.worker.herder.offsets("stream")) == done)
     shown = setting.shown("stream")
     setting.worker.herder.stop("stream").result()
+    until(setting.worker, "stream", has_stopped)
     setting.worker.herder.reset_offsets("stream")
     after = list(setting.worker.herder.offsets("stream"))
 
@@ -144,6 +147,10 @@ def test_a_stream_goes_on_with_each_new_password(
     setting.sql("DROP TABLE streamed")
     assert after == []
     assert CANARY not in shown + caplog.text
+
+
+def has_stopped(status: ConnectorStatus) -> bool:
+    return status.state is State.STOPPED and not status.tasks
 
 
 def streamed(setting: Setting) -> list[Any]:

@@ -69,7 +69,7 @@ def account(database: Postgres) -> Iterator[Account]:
     for name, rows in {"a": 1, "b": 2, "c": 3}.items():
         account.sql(f"CREATE TABLE {name} AS SELECT n FROM generate_series(1, {rows}) AS n")
     yield account
-    account.sql("DROP TABLE a, b, c", f"DROP ROLE {USER}")
+    account.sql("DROP TABLE a, b, c", f"DROP OWNED BY {USER}", f"DROP ROLE {USER}")
 
 
 @pytest.fixture(autouse=True)
