@@ -10,7 +10,7 @@ from typing import ClassVar
 from urllib.parse import quote
 
 from configproviders.config_def import NO_DEFAULT, PASSWORD, STRING, ConfigDef, ConfigKey
-from configproviders.worker.connector import Connector, Progress, Task, TaskContext
+from configproviders.worker.connector import Connector, Progress, Task, TaskClass, TaskContext
 
 PASSWORD_KEY = ConfigKey("password", PASSWORD, NO_DEFAULT, "high", "The secret that it uses.")
 USER_KEY = ConfigKey("user", STRING, "nobody", "low", "Who it is.")
@@ -39,7 +39,7 @@ class CheapConnector(Connector):
     """Has as many tasks as it may, each with a copy of the secret in another text."""
 
     type = "source"
-    task_class: ClassVar[type[Task]] = Waiting
+    task_class: ClassVar[TaskClass] = Waiting
     config_def = ConfigDef((PASSWORD_KEY, USER_KEY))
 
     def task_configs(self, max_tasks: int) -> Sequence[Mapping[str, str]]:
