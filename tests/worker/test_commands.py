@@ -100,7 +100,7 @@ class Crowd:
             assert store.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
     def until(self, notes: list[Path], latest: str) -> None:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 90  # A connector is restarted 30 times in a minute at most.
         while {each.read_text() if each.exists() else "" for each in notes} != {latest}:
             assert time.monotonic() < end, self.worker.lines()[-20:]
             time.sleep(0.02)

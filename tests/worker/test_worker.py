@@ -275,3 +275,18 @@ def test_a_secret_that_is_another_each_time_has_its_connector_restarted_so_often
                 until(worker, "a", runs)
 
         assert worker.herder.reloads == 30
+
+
+def test_a_restart_of_the_connector_alone_does_not_leave_its_tasks_with_the_old_secret(
+    begun: Begun, secret: RotatedSecret
+) -> None:
+    with begun(reload__settle__ms="500") as worker:
+        worker.herder.create("a", config("a", "CheapConnector", secret)).result()
+        until(worker, "a", runs)
+
+        secret.rotate()
+        worker.herder.restart("a").result()
+
+        until(worker, "a", has_reloaded(worker, 1))
+        until(worker, "a", runs)
+        assert Waiting.seen["a", 0] == secret.value

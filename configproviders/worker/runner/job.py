@@ -220,8 +220,11 @@ class Job:
                 numbers = self._restarted_connector(numbers)
             self._end_tasks(numbers, self._parts.grace)
             self._start_tasks(numbers)
-        if connector:
+            has_failed = self._connector is None
+        # What runs on has the values of before: if they have changed, that is still to be told.
+        if has_failed:
             self._follow()
+        self._answers = {}
 
     def _restarted_connector(self, numbers: Collection[int]) -> Collection[int]:
         """Restart the connector's own object; return which tasks have to be restarted with it."""
