@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 STOP_TIMEOUT = timedelta(seconds=10)
 """How long the end of a batch is waited for."""
 
-_COUNT_SECONDS = 2.0  # Spark keeps what the last 100 batches have done.
+_COUNT_SECONDS = 5.0  # Spark keeps what the last 100 batches have done.
 
 
 class Stream:
