@@ -38,7 +38,7 @@ demo-worker: install java
 	PYTHONPATH=tests $(BIN)/python examples/worker/demo.py
 
 # Once, into the system and ~/.cache: PostgreSQL, slapd, Chromium, a Vault built from source by Go, and
-# 23 MB of Java archives.
+# 30 MB of Java archives.
 servers:
 	PYTHON=$(PYTHON) tests/servers/install.sh
 

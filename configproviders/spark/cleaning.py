@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..data import ConfigData
@@ -39,6 +39,20 @@ def cleaned(said: Any) -> Any:
     if isinstance(said, list | tuple):
         return type(said)(map(cleaned, said)) if type(said) in {list, tuple} else said
     return said
+
+
+def cleaned_json(said: object) -> Any:
+    """Return *said* as what JSON has, in keys and all without the values that are known."""
+    if said is None or isinstance(said, bool | int | float):
+        return said
+    if isinstance(said, Mapping):
+        return {clean(str(key)): cleaned_json(each) for key, each in said.items()}
+    if isinstance(said, list | tuple | set | frozenset):
+        return [cleaned_json(each) for each in said]
+    try:
+        return clean(str(said))
+    except Exception:  # noqa: BLE001  Any code may stand in it.
+        return type(said).__name__
 
 
 def cleaned_error(error: BaseException) -> BaseException:

@@ -47,9 +47,9 @@ class Commands:
         entry.move(Event.CONFIGURE)
         if entry.target is TargetState.STARTED:
             entry.move_tasks(entry.tasks, Event.RESTART)
-            self._lifecycle.halt(entry)
         elif entry.phase is Phase.IDLE:
             entry.drop_tasks()
+        self._lifecycle.halt(entry)
         self._lifecycle.proceed(entry)
         return self._lifecycle.views[name].info, False
 
@@ -71,7 +71,9 @@ class Commands:
             self._store.put(StoredConnector(name, entry.config, target))
         entry.target = target
         entry.move(event)
-        if target is not TargetState.STARTED:
+        if target is TargetState.STARTED:
+            self._lifecycle.resume(entry)
+        elif entry.state is not State.FAILED:  # Else it stays so, and what it lacks is watched.
             self._lifecycle.halt(entry)
         self._lifecycle.proceed(entry)
 
@@ -79,10 +81,9 @@ class Commands:
         """Stop a connector; *halted* ends when nothing of it runs."""
         self.aim(name, TargetState.STOPPED, Event.STOP)
         entry = self._lifecycle.entries[name]
+        entry.halted.append(halted)
         if entry.phase is Phase.IDLE:
-            halted.set_result(None)
-        else:
-            entry.halted.append(halted)
+            entry.end_waiting()
 
     def restart(self, name: str, *, include_tasks: bool, only_failed: bool) -> ConnectorStatus:
         """Restart what is asked for; return the status in which that is RESTARTING."""

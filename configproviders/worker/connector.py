@@ -182,7 +182,10 @@ class Connector(ABC):
         return {}
 
     def start(self, config: Mapping[str, str]) -> None:
-        """Take the config; raise if it cannot be worked with."""
+        """Take the config; raise if it cannot be worked with.
+
+        :meth:`task_configs` needs what this keeps, so one that overrides it calls it.
+        """
         self.config = dict(config)
 
     def task_configs(self, max_tasks: int) -> Sequence[Mapping[str, str]]:

@@ -76,6 +76,7 @@ class Entry:
     reloaded: deque[float] = field(default_factory=lambda: deque(maxlen=_RELOADS))
     failures: int = 0
     failed_at: float = 0.0
+    again: set[int | None] = field(default_factory=set)
     halted: list[Future[None]] = field(default_factory=list)
 
     def view(self) -> View:
@@ -97,8 +98,13 @@ class Entry:
     def is_settling(self) -> bool:
         """Whether it, or one of its tasks, is on the way to run."""
         if self.phase is Phase.LIVE:
-            return any(each.state in _SETTLING for each in self.tasks.values())
+            tasks = (task for number, task in self.tasks.items() if number not in self.ended)
+            return any(each.state in _SETTLING for each in tasks)
         return self.phase is not Phase.IDLE and not self.deleted
+
+    def is_running(self, task: int) -> bool:
+        """Whether *task* is there, and runs."""
+        return task in self.tasks and self.tasks[task].state is State.RUNNING
 
     def check(self, event: Event) -> None:
         """Raise :class:`Conflict` if *event* is illegal now."""
@@ -143,7 +149,8 @@ class Entry:
     def end_waiting(self) -> None:
         """Tell those who wait for it to be halted."""
         for each in self.halted:
-            each.set_result(None)
+            if each.set_running_or_notify_cancel():
+                each.set_result(None)
         self.halted.clear()
 
 

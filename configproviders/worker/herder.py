@@ -42,6 +42,8 @@ class Herder:
         self._commands = Commands(lifecycle, store)
         self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="herder", daemon=True)
+        self._asking = threading.Lock()  # What comes before the end is done, what comes after not.
+        self._is_closed = False
 
     def start(self) -> None:
         """Take commands. Nothing is launched before :meth:`begin`."""
@@ -54,11 +56,15 @@ class Herder:
 
     def close(self) -> None:
         """Halt all, as they are: what is wanted of them stays stored. Blocks."""
-        if self._thread.is_alive():
+        with self._asking:
+            self._is_closed = True
             self._queue.put(None)
+        if self._thread.is_alive():
             self._thread.join()
         self._lifecycle.runs = False
         self._runner.close()
+        for entry in self._lifecycle.entries.values():
+            entry.end_waiting()
 
     @property
     def is_ready(self) -> bool:
@@ -189,16 +195,21 @@ class Herder:
 
     def _ask(self, function: Callable[[], T]) -> Future[T]:
         future: Future[T] = Future()
-        if not self._thread.is_alive():
-            raise ConnectException("the worker is shutting down")
 
         def act() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
             try:
-                future.set_result(function())
+                done = function()
             except BaseException as error:  # noqa: BLE001  It is the future's.
                 future.set_exception(error)
+            else:
+                future.set_result(done)
 
-        self._queue.put(act)
+        with self._asking:
+            if self._is_closed or not self._thread.is_alive():
+                raise ConnectException("the worker is shutting down")
+            self._queue.put(act)
         return future
 
     def _tell(self, event: RunnerEvent) -> None:
@@ -212,5 +223,5 @@ class Herder:
 
 
 def _pass_on(halted: Future[None], asked: Future[None]) -> None:
-    if error := asked.exception():
+    if (error := asked.exception()) and halted.set_running_or_notify_cancel():
         halted.set_exception(error)

@@ -50,9 +50,8 @@ class Launches:
         self._waiting.setdefault(name)
 
     def release(self, name: str) -> None:
-        """Have *name* no longer launched, nor wait."""
+        """Have *name* no longer launched. If it waits, it is still asked when its turn comes."""
         self._under_way.pop(name, None)
-        self._waiting.pop(name, None)
 
     def next(self) -> str | None:
         """Return who may be launched now, if anybody may, as being launched."""

@@ -6,6 +6,9 @@ phase, and when that ends, what is wanted *now* is looked at::
     IDLE ──launch──▶ LAUNCHING ──Launched──▶ LIVE ──halt──▶ HALTING ──Halted──▶ IDLE
                         └──────────────halt──────────────────▲
 
+One whose launch has failed is LIVE too: nothing of it runs, but what it needs is watched, until it
+is halted.
+
 A later wish thus wins over one that is still under way, and a deletion during a start is nothing
 special.
 """
@@ -103,6 +106,7 @@ class Lifecycle:
         if connector:
             entry.move(Event.RESTART)
         entry.move_tasks(tasks, Event.RESTART)
+        entry.ended.difference_update(tasks)
         if entry.phase is Phase.LIVE and not (connector and len(tasks) == len(entry.tasks)):
             self._runner.restart(entry.name, connector=connector, tasks=tasks)
         else:
@@ -122,7 +126,7 @@ class Lifecycle:
             case Launched():
                 self._is_launched(entry, event)
             case LaunchFailed():
-                entry.phase = Phase.IDLE
+                entry.phase = Phase.LIVE
                 entry.drop_tasks()
                 entry.move(Event.FAILED, event.trace)
                 self._try_again_later(entry, event.tries)
@@ -132,7 +136,7 @@ class Lifecycle:
             case TaskFailed():
                 entry.move_task(event.task, Event.FAILED, event.trace)
                 self._try_again_later(entry, event.tries, event.task)
-            case TaskEnded():
+            case TaskEnded() if entry.is_running(event.task):  # Else it is restarted meanwhile.
                 entry.move_task(event.task, Event.ENDED)
                 entry.ended.add(event.task)
                 self._end_if_done(entry)
@@ -149,9 +153,7 @@ class Lifecycle:
     def _is_halted(self, entry: Entry) -> None:
         entry.phase = Phase.IDLE
         entry.end_waiting()
-        if entry.deleted:
-            del self.entries[entry.name]
-        elif entry.target is TargetState.STARTED:
+        if entry.target is TargetState.STARTED and not entry.deleted:
             entry.move(Event.RESTART)  # Resumed while it was being halted; else it is already.
 
     def _rest(self, entry: Entry) -> None:
@@ -183,20 +185,28 @@ class Lifecycle:
         now = self._clock()
         if now - entry.failed_at > 2 * self._backoff.longest:  # It has run for a while since.
             entry.failures = 0
-        if entry.failures >= tries:
+        if not tries or (entry.failures >= tries and not entry.again):
             return
+        entry.again.add(task)
+        if len(entry.again) > 1:
+            return  # It is tried with others that have failed before.
         pause = self._backoff.pause(entry.failures, self._jitter())
         entry.failures, entry.failed_at = entry.failures + 1, now
-        self.agenda.enter(pause, 0, partial(self._try_again, entry, entry.launch, task))
+        self.agenda.enter(pause, 0, partial(self._try_again, entry, entry.launch))
 
-    def _try_again(self, entry: Entry, launch: int, task: int | None) -> None:
-        if entry.launch != launch or entry.deleted or entry.target is not TargetState.STARTED:
+    def _try_again(self, entry: Entry, launch: int) -> None:
+        if entry.launch != launch or entry.deleted:
             return
-        failures = entry.failures
-        if task is None and entry.state is State.FAILED:
+        again, failures = set(entry.again), entry.failures
+        entry.again.clear()
+        if entry.state is State.FAILED and entry.target is not TargetState.STARTED:
+            entry.reload = True  # When it is resumed.
+        elif entry.state is State.FAILED:
             entry.move(Event.RESTART)
-        elif task in entry.tasks and entry.tasks[task].state is State.FAILED:
-            self.restart(entry, [task], connector=False)
+            self.halt(entry)
+        elif entry.target is TargetState.STARTED:
+            failed = {number for number, task in entry.tasks.items() if task.state is State.FAILED}
+            self.restart(entry, sorted(failed & again), connector=False)
             entry.failures = failures
         self.proceed(entry)
 
@@ -218,14 +228,21 @@ class Lifecycle:
         if not entry.reload:
             return  # It was launched meanwhile.
         if entry.deleted or entry.target is not TargetState.STARTED:
-            entry.reload = False
+            entry.reload = entry.state is State.FAILED  # When it is resumed.
         else:
             self._launches.want(entry.name)
             self._admit()
 
+    def resume(self, entry: Entry) -> None:
+        """Launch a connector that has failed, if it would have been while it was paused."""
+        if entry.state is State.FAILED:
+            self._reload(entry)
+
     def proceed(self, entry: Entry) -> None:
         """Do what comes next for a connector, and show what it is."""
-        if entry.phase is Phase.IDLE and not entry.deleted:
+        if entry.phase is Phase.IDLE and entry.deleted:
+            self._drop(entry)
+        elif entry.phase is Phase.IDLE:
             self._rest(entry)
         if entry.waits_for_launch:
             self._launches.want(entry.name)
@@ -256,6 +273,7 @@ class Lifecycle:
     def _launch(self, entry: Entry) -> None:
         self._number += 1
         entry.launch, entry.phase, entry.reload = self._number, Phase.LAUNCHING, False
+        entry.again.clear()
         self._runner.launch(entry.name, entry.config, entry.launch)
 
     def _restart_for_secret(self, entry: Entry) -> None:
@@ -289,6 +307,10 @@ class Lifecycle:
         self.entries[stored.name] = entry
         self._publish(entry)
         return entry
+
+    def _drop(self, entry: Entry) -> None:
+        if self.entries.get(entry.name) is entry:
+            del self.entries[entry.name]
 
     def _publish(self, entry: Entry) -> None:
         if not entry.deleted:

@@ -10,7 +10,6 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from types import TracebackType
 

@@ -120,6 +120,7 @@ TASK: Mapping[tuple[State, Event], State] = {
     (_S.RESTARTING, _E.HALTED_TO_PAUSE): _S.PAUSED,
     (_S.PAUSED, _E.RESTART): _S.PAUSED,
     (_S.FAILED, _E.RESTART): _S.RESTARTING,
+    (_S.FAILED, _E.LAUNCHED): _S.RUNNING,  # It had failed when its restart was asked for.
 }
 """The same for a task. New ones are UNASSIGNED; those of a connector that stops are gone."""
 

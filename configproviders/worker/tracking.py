@@ -72,15 +72,20 @@ def turn_back(
     same key is that of *raw*. In other texts the values are looked for, also as other programs
     write them (in a URL, in JSON); these can be hidden but not put back. A value of fewer than
     eight characters is looked for under its own key; elsewhere it is hidden if it is the whole
-    text, which stays as it is.
+    text, which stays as it is. What was typed in *raw* under any key is shown as it is, unless it
+    is a value as a whole: it says no more than everybody sees.
     """
     found = list(_values(result))
+    typed = {text for key, text in raw.items() if key not in result.plan.references}
+    typed -= {value.text for value in found}
     template: dict[str, tuple[str | Reference, ...]] = {}
     shown: dict[str, str] = {}
     for key, text in task_config.items():
         if text == result.data.get(key):
             template[key] = _pieces(raw[key], result.plan.references.get(key, ()))
             shown[key] = raw[key]
+        elif text in typed:
+            template[key], shown[key] = (text,), text
         else:
             template[key], shown[key] = _turned_back(text, key, found)
     return Tracked(shown, template)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..config_def import ConfigDef, ConfigKey
-from ..data import Password
+from ..data import Password, SecretText
 from ..errors import printable, shorten
 from ..known_values import KnownValues
 from ..reference import substitute
+from ..spark import cleaning
 from ..transformer import ConfigTransformer, explain, unresolved_among, values_as_typed
 from .config_infos import ConfigInfo, ConfigInfos, definitions, with_framework, written
 from .connector import Connector
@@ -77,7 +78,12 @@ class Validation:
         messages |= unread
         if connector and not messages:
             messages = _ask(connector, lambda: connector().validate(resolved.data))
-        cleaned = {key: tuple(map(resolved.known.clean, each)) for key, each in messages.items()}
+        clean = resolved.known.clean
+        own = config.keys() | {each.name for each in keys}
+        cleaned = {  # A connector may say something of other keys too.
+            key if key in own else clean(key): tuple(map(clean, each))
+            for key, each in messages.items()
+        }
         return ConfigInfos(given.get(_CLASS, ""), tuple(_infos(keys, given, unread, cleaned)))
 
     def _refused(self, config: Mapping[str, str | None]) -> _Messages:
@@ -107,8 +113,11 @@ def _resolve(texts: Mapping[str, str], transformer: ConfigTransformer) -> _Resol
     values = values_as_typed(plan, answers)
     known = KnownValues()
     references = [use.reference for use in plan.uses()]
-    known.add(values.get(each[:2], {}).get(each.key, "") for each in references)
+    found = [values.get(each[:2], {}).get(each.key, "") for each in references]
+    known.add(found)
+    cleaning.remember(found)  # Plugins log too.
     data, _ = substitute(texts, plan.references, values)
+    data |= {key: SecretText(data[key]) for key in plan.references.keys() & data.keys()}
     return _Resolved(data, plan.references.keys(), dict(messages), known)
 
 

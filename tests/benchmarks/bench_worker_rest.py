@@ -145,9 +145,7 @@ def bare_app(place: Path) -> Iterator[HTTPConnection]:
         listening.listen()
         host, port = listening.getsockname()
         command = [sys.executable, "-m", __name__, str(listening.fileno()), str(place)]
-        process = subprocess.Popen(
-            command, cwd=TESTS, pass_fds=[listening.fileno()]
-        )
+        process = subprocess.Popen(command, cwd=TESTS, pass_fds=[listening.fileno()])
     try:
         with closing(HTTPConnection(host, port)) as connection:
             yield connection
@@ -203,7 +201,9 @@ def show_growth(rounds: Mapping[int, Sequence[Sequence[float]]]) -> None:
     pairs = zip(each[most], each[least], strict=True)
     ratio = spread([one / other for one, other in pairs], ".2f")
     costs = ", ".join(f"{count:,}: {spread(found, '.1f')} µs" for count, found in each.items())
-    print(f"{ratio} x  the time of a connector among {most:,}, against {least}: {costs}", flush=True)
+    print(
+        f"{ratio} x  the time of a connector among {most:,}, against {least}: {costs}", flush=True
+    )
 
 
 if __name__ == "__main__":

@@ -21,12 +21,14 @@ class InstantRunner:
     """Launches each connector with ``tasks.max`` tasks, which run until they are halted.
 
     ``fails`` holds names whose launch fails, ``task_fails`` those whose task 0 does; a value that
-    is true has it tried again. With ``by_hand`` nothing is told before :meth:`go_on`.
+    is true has it tried again, ``tries`` times. With ``by_hand`` nothing is told before
+    :meth:`go_on`.
     """
 
     def __init__(self, *, by_hand: bool = False) -> None:
         self.fails: dict[str, bool] = {}
         self.task_fails: dict[str, bool] = {}
+        self.tries = 9
         self.by_hand = by_hand
         self.asked: list[tuple[str, str]] = []
         self.launches: dict[str, int] = {}
@@ -42,7 +44,8 @@ class InstantRunner:
         self.asked.append(("launch", name))
         self.launches[name] = launch
         if name in self.fails:
-            self._tell(LaunchFailed(name, launch, "Traceback\nno luck", 9 * self.fails[name]))
+            tries = self.tries * self.fails[name]
+            self._tell(LaunchFailed(name, launch, "Traceback\nno luck", tries))
             return
         self.running[name] = launch
         self.configs[name] = (dict(config),) * int(config.get("tasks.max", "1"))
@@ -87,7 +90,8 @@ class InstantRunner:
 
     def _start_task(self, name: str, launch: int, task: int) -> None:
         if task == 0 and name in self.task_fails:
-            self._tell(TaskFailed(name, launch, task, "no luck", 9 * self.task_fails[name]))
+            tries = self.tries * self.task_fails[name]
+            self._tell(TaskFailed(name, launch, task, "no luck", tries))
         else:
             self._tell(TaskStarted(name, launch, task))
 

@@ -11,7 +11,7 @@ from configproviders.testing import FakeClock
 from configproviders.worker.commands import Commands
 from configproviders.worker.errors import Conflict, ConnectException
 from configproviders.worker.lifecycle import Lifecycle
-from configproviders.worker.runner import LaunchFailed, TaskFailed
+from configproviders.worker.runner import TaskFailed
 from configproviders.worker.status import Event, State, TargetState
 from configproviders.worker.stores import StoredConnector
 from configproviders.worker.stores.memory import MemoryStore
@@ -85,12 +85,11 @@ def test_a_launch_that_the_user_has_to_mend_is_not_tried_again() -> None:
 
 
 def test_what_is_worth_few_tries_is_given_up_after_them() -> None:
-    world = World(by_hand=True)
+    world = World()
+    world.runner.fails["a"], world.runner.tries = True, 3
     world.create()
 
     for _ in range(5):
-        launch = world.lifecycle.entries["a"].launch
-        world.lifecycle.happened(LaunchFailed("a", launch, "refused", 3))
         world.wait(60)
 
     assert world.launches() == 4

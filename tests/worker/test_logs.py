@@ -69,6 +69,18 @@ def test_a_record_is_a_line_of_json(logged: Logged) -> None:
     }
 
 
+def test_no_value_stands_in_the_name_of_a_logger(logged: Logged) -> None:
+    remember([SECRET])
+    logs.connector_logger("orders").getChild(SECRET).warning("a logger for each user")
+
+    names = logs.set_level(logs.ROOT, "INFO")
+
+    (line,) = logged()
+    assert line["connector"] == "orders.*********(redacted)"
+    assert SECRET not in json.dumps(line)
+    assert SECRET not in "".join(names)
+
+
 class Shown:
     def __str__(self) -> str:
         return f"<{SECRET}>"

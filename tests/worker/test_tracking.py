@@ -89,6 +89,21 @@ def test_a_value_within_a_word_is_hidden_but_stays_when_it_changes() -> None:
     assert rotated(found) == {"driver": "org.postgresql.Driver", "url": "jdbc:postgresql://other"}
 
 
+@pytest.mark.parametrize("url", ["jdbc:postgresql://db/orders", "jdbc:postgresql://db/postgres"])
+def test_what_was_typed_under_another_key_is_shown_though_a_value_stands_in_it(url: str) -> None:
+    found = tracked({"source.options.url": url}, raw={**RAW, "connection.url": url})
+
+    assert found.shown == {"source.options.url": url}
+    assert rotated(found) == {"source.options.url": url}
+
+
+def test_what_was_typed_is_hidden_where_it_is_a_value() -> None:
+    found = tracked({"source.options.user": "postgres"}, raw={**RAW, "owner": "postgres"})
+
+    assert found.shown == {"source.options.user": USER}
+    assert rotated(found) == {"source.options.user": "USER"}
+
+
 @pytest.mark.parametrize("encode", [lambda text: quote(text, safe=""), lambda text: repr([text])])
 def test_an_encoded_value_is_hidden_and_stays(encode: object) -> None:
     value = "it's \\ a/secret"

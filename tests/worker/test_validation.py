@@ -23,6 +23,7 @@ from configproviders.config_def import (
 )
 from configproviders.data import Password
 from configproviders.known_values import REDACTED
+from configproviders.spark.cleaning import clean
 from configproviders.testing import CANARY, StaticConfigProvider
 from configproviders.worker.config_infos import ConfigInfos, written
 from configproviders.worker.connector import Connector
@@ -67,6 +68,12 @@ class Unmakeable(TickerConnector):
         raise ValueError(CANARY)
 
 
+class Talkative(TickerConnector):
+    def validate(self, config: Mapping[str, str]) -> Mapping[str, list[str]]:
+        logging.getLogger("of.a.driver").warning("config: %s", config)
+        return {f"of {config['password']}": [config["password"]]}
+
+
 class Careless(TickerConnector):
     def validate(self, config: Mapping[str, str]) -> Any:
         return {"rate": "one text", "unit": ()} if config["rate"] == "3" else None
@@ -75,7 +82,7 @@ class Careless(TickerConnector):
 @pytest.fixture(autouse=True)
 def ticking() -> Iterator[None]:
     module = ModuleType("ticking")
-    for each in (TickerConnector, Unmakeable, Careless):
+    for each in (TickerConnector, Unmakeable, Careless, Talkative):
         setattr(module, each.__name__, each)
         each.__module__ = "ticking"
     sys.modules["ticking"] = module
@@ -100,6 +107,18 @@ def test_a_good_config_has_no_errors_and_is_shown_with_defaults() -> None:
 
     assert infos.errors == []
     assert values(infos).items() >= {"name": "t1", "tasks.max": "1", "unit": "s"}.items()
+
+
+def test_a_connector_gets_values_that_hide_themselves_and_are_cleaned_from_what_it_says(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    config = {**GOOD, "connector.class": "ticking:Talkative", "password": "${s:db:password}"}
+
+    infos = validate(config)
+
+    assert infos.errors == [(f"of {REDACTED}", REDACTED)]
+    assert "'password': [hidden]" in caplog.text
+    assert clean(SECRETS["password"]) == REDACTED
 
 
 def test_the_answer_is_that_of_kafka_connect() -> None:

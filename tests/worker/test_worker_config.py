@@ -108,7 +108,7 @@ def test_admin_endpoints_are_nowhere_or_elsewhere(
 
 @pytest.mark.parametrize("key", ["listeners", "admin.listeners"])
 @pytest.mark.parametrize("host", ["", "0.0.0.0", "[::]", "worker.example"])
-def test_listening_beyond_the_machine_is_warned_of_and_allows_all_names(
+def test_listening_beyond_the_machine_is_warned_of_and_allows_the_name_of_the_machine(
     key: str, host: str
 ) -> None:
     config = WorkerConfig.of({key: f"http://{host}:8083"})

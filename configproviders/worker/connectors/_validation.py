@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
 from ...config_def import ConfigDef
+from ...data import SecretText
 from ...errors import near, there_is
 from ..connector_keys import CONNECTOR_DEF
 from . import _settings as settings
@@ -17,6 +18,19 @@ Mistake = tuple[str, str]
 """The key of a setting, and what is wrong with it."""
 
 _CREDENTIALS = re.compile(r"//[^/?;]*@|[?&;:](user|password)=", re.IGNORECASE)
+# Databases that run in the worker's own JVM, where their SQL calls Java; Spark brings Derby.
+_EMBEDDED = re.compile(
+    r"\s*jdbc:(derby:(?!//)|h2:(?!tcp:|ssl:)|hsqldb:(?!hsqls?:|https?:))", re.IGNORECASE
+)
+_SEEN = (  # In plans, which Spark shows and logs, and in the names of files.
+    settings.SOURCE_SCHEMA,
+    settings.SOURCE_TABLES,
+    settings.SOURCE_SELECT,
+    settings.TRANSFORM_SQL,
+    settings.SINK_SELECT,
+    settings.SINK_TABLE,
+    settings.CHECKPOINT,
+)
 _NO_STREAMS = (JDBC,)
 _INFERRED = ("csv", "json", "xml", "orc", "parquet", "avro")
 _INFERENCE = "spark.sql.streaming.schemaInference"
@@ -28,7 +42,8 @@ def mistakes(config: Mapping[str, str]) -> dict[str, list[str]]:
     """Return all that does not fit together in *config*, the settings of a pipeline, by key."""
     found = defaultdict[str, list[str]](list)
     mode = settings.MODE.read(config)
-    checks = [_in_sql(config), _in_urls(config), _in_run(config, mode), _in_tables(config, mode)]
+    checks = [_in_sight(config), _in_sql(config), _in_urls(config), _in_run(config, mode)]
+    checks.append(_in_tables(config, mode))
     checks.append(_in_stream(config) if mode == settings.STREAMING else _in_batch(config))
     for check in checks:
         for key, message in check:
@@ -59,6 +74,17 @@ def _hint(name: str, names: Collection[str], *, belongs: bool) -> str:
     return there_is(name, names) if belongs else near(name, names)
 
 
+def _in_sight(config: Mapping[str, str]) -> Iterator[Mistake]:
+    for key in _SEEN:
+        if isinstance(config.get(key.name), SecretText):
+            yield key.name, "no reference may stand there: Spark shows it in plans, logs and paths"
+    if not settings.SINK_TABLE.read(config):
+        return
+    for name, text in config.items():
+        if name.startswith(settings.SINK_OPTIONS_PREFIX) and isinstance(text, SecretText):
+            yield name, "the catalog would keep it with the table: no reference beside sink.table"
+
+
 def _in_sql(config: Mapping[str, str]) -> Iterator[Mistake]:
     for key in (settings.SOURCE_SELECT, settings.TRANSFORM_SQL, settings.SINK_SELECT):
         if word := refused(key.read(config) or ""):
@@ -71,6 +97,8 @@ def _in_urls(config: Mapping[str, str]) -> Iterator[Mistake]:
         (settings.SINK_FORMAT, settings.SINK_OPTIONS_PREFIX),
     ):
         url = settings.options_of(config, prefix).get("url", "")
+        if _EMBEDDED.match(url):  # Whatever the format: it may be the name of a class.
+            yield f"{prefix}url", "that database would run in the worker itself: use one of its own"
         if its_format.read(config).lower() != JDBC:
             continue
         if not url.startswith("jdbc:"):

@@ -106,7 +106,7 @@ class FileStreamSourceConnector(SparkPipelineConnector):
 
 
 class FileStreamSinkConnector(SparkPipelineConnector):
-    """Writes what comes from any source to files, each row once."""
+    """Writes what comes from any source that streams to files, each row once."""
 
     type: ClassVar[ConnectorType] = "sink"
     config_def: ClassVar[ConfigDef] = ConfigDef(

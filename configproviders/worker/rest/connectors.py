@@ -17,6 +17,7 @@ from .responses import Json, empty
 from .waiting import done, in_thread
 
 if TYPE_CHECKING:
+    from ..entry import View
     from ..status import TaskStatus
     from ..worker import Worker
 
@@ -30,6 +31,7 @@ class Connectors:
         """Show those of *worker*, under its id."""
         self._herder, self._secrets = worker.herder, worker.secrets
         self._worker_id = worker_id
+        self._texts: dict[tuple[str, ...], dict[str, tuple[View, str]]] = {}
 
     def routes(self) -> list[Route]:
         """Return the routes that stand below one connector."""
@@ -56,7 +58,7 @@ class Connectors:
         parts = [part for part in _EXPANDABLE if part in asked]
         if "progress" in parts or "secrets" in parts:  # They ask Spark, and parse configs.
             return await in_thread(self._expanded, parts)
-        return self._expanded(parts)
+        return self._published(tuple(parts))
 
     async def get(self, request: Request) -> Response:
         """Show what is stored of a connector."""
@@ -136,6 +138,24 @@ class Connectors:
             if task.id == number:
                 return task
         raise NotFound(f"No status found for task {name}-{number}")
+
+    def _published(self, parts: tuple[str, ...]) -> Response:
+        """Show what the herder has published; a view never changes, so its text is kept."""
+        before = self._texts.get(parts, {})
+        now: dict[str, tuple[View, str]] = {}
+        for name, view in self._herder.views().items():
+            kept = before.get(name)
+            now[name] = kept if kept and kept[0] is view else (view, self._text(name, view, parts))
+        self._texts[parts] = now
+        return responses.written(f"{{{','.join(text for _, text in now.values())}}}")
+
+    def _text(self, name: str, view: View, parts: tuple[str, ...]) -> str:
+        """Write one field of the answer."""
+        content = {
+            "status": responses.status(view.status, self._worker_id),
+            "info": responses.info(view.info),
+        }
+        return responses.text({name: {part: content[part] for part in parts}})[1:-1]
 
     def _expanded(self, parts: list[str]) -> Response:
         readers: dict[str, Callable[[str], Any]] = {

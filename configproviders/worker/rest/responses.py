@@ -18,14 +18,23 @@ if TYPE_CHECKING:
 
 
 class Json(JSONResponse):
-    """An answer of JSON. What plugins tell may hold what JSON has not; it is shown as text."""
+    """An answer of JSON."""
 
     def render(self, content: Any) -> bytes:
-        """Write *content*; half of a surrogate pair, which is no Unicode, is escaped."""
-        text = json.dumps(
-            content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str
-        )
-        return text.encode(errors="backslashreplace")
+        """Write *content*."""
+        return _encoded(text(content))
+
+
+def text(content: Any) -> str:
+    """Return *content* as JSON. What plugins tell may hold what JSON has not; it is text there."""
+    return json.dumps(
+        content, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=str
+    )
+
+
+def written(content: str) -> Response:
+    """Return an answer of JSON that is written already."""
+    return Response(_encoded(content), media_type=Json.media_type)
 
 
 def empty(status_code: int) -> Response:
@@ -91,6 +100,11 @@ def secrets(uses: Iterable[SecretUse]) -> list[dict[str, Any]]:
         }
         for use in uses
     ]
+
+
+def _encoded(content: str) -> bytes:
+    """Encode JSON; half of a surrogate pair, which is no Unicode, is escaped."""
+    return content.encode(errors="backslashreplace")
 
 
 def _finite(rate: float | None) -> float | None:

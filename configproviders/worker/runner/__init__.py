@@ -80,7 +80,8 @@ class Runner(Protocol):
     """Runs connectors. Each method returns at once, but for those that say otherwise.
 
     *launch* is a number that grows; events carry that of the launch they belong to. For one
-    connector the herder asks for the next thing when the one before is done.
+    connector the herder asks for the next thing when the one before is done; each launch, also one
+    that has failed, is halted before the next.
     """
 
     def start(self, tell: Tell) -> None:

@@ -78,14 +78,15 @@ class Application:
         own = self._session
         return own is not None and own.sparkContext is session.sparkContext and not self.check()
 
-    def cancel(self, session: SparkSession, group: str) -> None:
-        """Cancel the jobs of *group*, and the queries of *session*."""
+    def cancel(self, session: SparkSession, groups: Collection[str], *, queries: bool) -> None:
+        """Cancel the jobs of *groups*, and the *queries* of *session*. A query may block."""
         try:
-            session.sparkContext.cancelJobGroup(group)
-            for query in session.streams.active:
+            for group in groups:
+                session.sparkContext.cancelJobGroup(group)
+            for query in session.streams.active if queries else ():
                 query.stop()
         except Exception as error:  # noqa: BLE001  The border to the JVM, which may be gone.
-            _log.warning("jobs of %s are not cancelled: %s", group, type(error).__name__)
+            _log.warning("jobs of %s are not cancelled: %s", groups, type(error).__name__)
 
     def refused_confs(self, keys: Collection[str]) -> dict[str, str]:
         """Return which of the confs *keys* are not for one session alone, with the reason."""

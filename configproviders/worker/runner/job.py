@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ...data import Answer, SecretText
@@ -70,7 +72,6 @@ class Job:
         self._making = threading.Lock()
         self._session: SparkSession | None = None
         self._connector: Connector | None = None
-        self._is_left = False
         self._answers: Mapping[Location, Answer] = {}
         self._tracked: list[Tracked] = []
         self._tasks: dict[int, RunningTask] = {}
@@ -83,7 +84,13 @@ class Job:
     def halt(self) -> None:
         """End all of it, and tell ``Halted``."""
         self._halting.set()
-        self._begin(self._halt, "halt")
+        if not self._has_begun(self._halt, "halt"):
+            self._halt()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it is halted."""
+        return self._halted.is_set()
 
     def await_end(self) -> None:
         """Wait until it is halted, for a little longer than that may take."""
@@ -97,13 +104,17 @@ class Job:
     def session(self) -> SparkSession:
         """Return the session of the connector, which is made when it is first asked for.
 
-        If the application has ended since, it is another one.
+        If the application has ended since, it is another one. There is none for what comes too
+        late.
         """
         with self._making:
-            if self._session is None or not self._parts.application.has(self._session):
+            session, application = self._session, self._parts.application
+            if not self._halting.is_set() and (session is None or not application.has(session)):
                 confs = {key: self._config[key] for key in self._config if key.startswith("spark.")}
-                self._session = self._parts.application.new_session(confs)
-            return self._session
+                session = self._session = application.new_session(confs)
+            if session is None:
+                raise ConnectException("the connector is being stopped")
+            return session
 
     def resolved(self, tracked: Tracked) -> dict[str, str]:
         """Return a task's config with the values of now; raise :class:`UnresolvedError`."""
@@ -123,10 +134,11 @@ class Job:
             key.removeprefix(prefix): text for key, text in values.items() if key.startswith(prefix)
         }
         options.update(more or {})
+        shown = set(tracked.shown.values())  # By chance a value may stand in what was typed.
         secret = [
             key
             for key, text in options.items()
-            if isinstance(text, SecretText) or cleaning.clean(text) != text
+            if isinstance(text, SecretText) or (text not in shown and cleaning.clean(text) != text)
         ]
         delivered = covered_options(options, secret, stream_format=stream_format)
         redaction.extend_options(self.session())
@@ -154,15 +166,32 @@ class Job:
         self._tell(told)
 
     def _begin(self, function: Callable[[], None], what: str) -> None:
-        threading.Thread(target=function, name=f"{what}-{self.name}", daemon=True).start()
+        if not self._has_begun(function, what):
+            why = f"there is no thread to {what} the connector in"
+            self._tell(LaunchFailed(self.name, self._launch, why, failures.ALWAYS))
+
+    def _has_begun(self, function: Callable[[], None], what: str) -> bool:
+        thread = threading.Thread(target=function, name=f"{what}-{self.name}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # There is none to be had.
+            return False
+        return True
+
+    @contextmanager
+    def _turn(self) -> Iterator[bool]:
+        """Wait for what is being done; tell whether more is wanted, and leave nothing if not."""
+        with self._doing:
+            yield not self._halting.is_set()
+            if self._halting.is_set():
+                self._let_go(self._parts.grace)
 
     def _start(self) -> None:
-        with self._doing:
-            if self._has_started_connector():
+        with self._turn() as is_wanted:
+            if is_wanted and self._has_started_connector():
                 self._start_tasks(range(len(self._tracked)))
-            if self._is_left:
-                self._let_go(self._parts.grace)
-        self._follow()
+            answers, self._answers = self._answers, {}
+        self._follow(answers)
 
     def _has_started_connector(self) -> bool:
         """Start the connector's own object and tell ``Launched``, or why not."""
@@ -195,8 +224,7 @@ class Job:
         shown = tuple(each.shown for each in self._tracked)
         return Launched(self.name, self._launch, class_.type, shown)
 
-    def _follow(self) -> None:
-        answers, self._answers = self._answers, {}
+    def _follow(self, answers: Mapping[Location, Answer]) -> None:
         if not self._halting.is_set():
             self._parts.follow(self.name, self._launch, self._config, answers)
         if self._halting.is_set():
@@ -208,30 +236,32 @@ class Job:
                 return
             try:
                 task = self._connector.task_class()
-            except Exception as error:  # noqa: BLE001  The border around a plugin.
+                self._tasks[number] = RunningTask(self, number, task, self._tracked[number])
+                self._tasks[number].begin()
+            except BaseException as error:  # noqa: BLE001  The border around a plugin.
                 self.task_failed(number, error)
-                continue
-            self._tasks[number] = RunningTask(self, number, task, self._tracked[number])
-            self._tasks[number].begin()
 
     def _restart(self, numbers: Collection[int], *, connector: bool) -> None:
-        with self._doing:
+        with self._turn() as is_wanted:
+            if not is_wanted:
+                return
             if connector:
                 numbers = self._restarted_connector(numbers)
             self._end_tasks(numbers, self._parts.grace)
             self._start_tasks(numbers)
             has_failed = self._connector is None
+            answers, self._answers = self._answers, {}
         # What runs on has the values of before: if they have changed, that is still to be told.
-        if has_failed:
-            self._follow()
-        self._answers = {}
+        if connector and has_failed:
+            self._follow(answers)
 
     def _restarted_connector(self, numbers: Collection[int]) -> Collection[int]:
         """Restart the connector's own object; return which tasks have to be restarted with it."""
         before, old = self._tracked, self._connector
+        self._connector = None
+        _stop(old, self.name)
         if not self._has_started_connector():
             return ()
-        _stop(old, self.name)
         if [each.shown for each in self._tracked] == [each.shown for each in before]:
             return numbers
         self._end_tasks(list(self._tasks), self._parts.grace)
@@ -245,35 +275,41 @@ class Job:
         done = self._doing.acquire(timeout=self._parts.grace)
         try:
             self._let_go(end - time.monotonic())
+            self._parts.forget(self.name, self._launch)
         finally:
             if done:
                 self._doing.release()
-            self._is_left = not done
-        self._parts.forget(self.name, self._launch)
-        self._parts.tell(Halted(self.name, self._launch))
-        self._halted.set()
+            self._parts.tell(Halted(self.name, self._launch))
+            self._halted.set()
 
     def _let_go(self, seconds: float) -> None:
         """End all tasks, the connector's own object and the session."""
         self._end_tasks(list(self._tasks), seconds)
         connector, self._connector = self._connector, None
         _stop(connector, self.name)
-        with self._making:
-            self._session = None
+        self._session = None
 
     def _end_tasks(self, numbers: Collection[int], seconds: float) -> None:
         end = time.monotonic() + seconds
-        ending = {each: self._tasks.pop(each) for each in numbers if each in self._tasks}
-        for task in ending.values():
+        ending = [task for each in numbers if (task := self._tasks.pop(each, None))]
+        for task in ending:
             task.stop()
-        late = {
-            each: task for each, task in ending.items() if not task.join(end - time.monotonic())
-        }
-        for number, task in late.items():
-            _log.warning("task %s of %s does not end; its jobs are cancelled", number, self.name)
-            if self._session is not None:
-                self._parts.application.cancel(self._session, task.group)
-            task.join(_CANCEL_SECONDS)
+        late = [task for task in ending if not task.join(end - time.monotonic())]
+        if not late:
+            return
+        numbers = [task.task for task in late]
+        _log.warning("tasks %s of %s do not end; their jobs are cancelled", numbers, self.name)
+        if self._session is not None:
+            cancel = partial(
+                self._parts.application.cancel,
+                self._session,
+                [task.group for task in late],
+                queries=not self._tasks,  # Else they may be of tasks that go on.
+            )
+            self._has_begun(cancel, "cancel")
+        end = time.monotonic() + _CANCEL_SECONDS
+        for task in late:
+            task.join(end - time.monotonic())
 
     def _tell(self, event: RunnerEvent) -> None:
         if not self._halting.is_set():
@@ -308,5 +344,5 @@ def _stop(connector: Connector | None, name: str) -> None:
         return
     try:
         connector.stop()
-    except Exception as error:  # noqa: BLE001  The border around a plugin.
+    except BaseException as error:  # noqa: BLE001  The border around a plugin.
         _log.warning("the connector of %s did not stop: %s", name, failures.trace(error))

@@ -40,6 +40,7 @@ class SparkRunner:
         self._application, self._follow, self._forget = application, follow, forget
         self._grace = grace.total_seconds()
         self._jobs: dict[str, Job] = {}
+        self._ending: list[Job] = []
 
     def start(self, tell: Tell) -> None:
         """Start the application; raise :class:`ConfigException` for what Spark refuses."""
@@ -64,7 +65,9 @@ class SparkRunner:
 
     def halt(self, name: str) -> None:
         """Stop all of a connector."""
-        self._jobs.pop(name).halt()
+        job = self._jobs.pop(name)
+        self._ending = [each for each in self._ending if not each.has_ended] + [job]
+        job.halt()
 
     def progress(self, name: str) -> Mapping[int, Progress]:
         """Return what the tasks have done so far, by number."""
@@ -72,8 +75,14 @@ class SparkRunner:
         return job.progress() if job else {}
 
     def offsets(self, config: Mapping[str, str]) -> Sequence[tuple[Mapping[str, Any], Any]]:
-        """Return how far a connector of *config* has come."""
-        return self._of_connector(config, lambda connector, values: connector.offsets(values))
+        """Return how far a connector of *config* has come, without values."""
+        return self._of_connector(
+            config,
+            lambda connector, values: [
+                (cleaning.cleaned_json(partition), cleaning.cleaned_json(offset))
+                for partition, offset in connector.offsets(values)
+            ],
+        )
 
     def reset_offsets(self, config: Mapping[str, str]) -> None:
         """Have the next launch begin at the beginning."""
@@ -88,7 +97,7 @@ class SparkRunner:
         jobs, self._jobs = list(self._jobs.values()), {}
         for job in jobs:
             job.halt()
-        for job in jobs:
+        for job in jobs + self._ending:
             job.await_end()
         self._application.close()
 

@@ -31,9 +31,11 @@ class RunningTask:
         self.connector, self.task = job.name, number
         self.group = f"{job.name}-{number}"
         self.config: Mapping[str, str] = {}
-        self._marked: dict[int, SparkSession] = {}  # By thread, since each is to be told.
+        self._marked = threading.local()  # Each thread is to be told.
         self.logger = job.logger
         self._stopping = threading.Event()
+        self._deciding = threading.Lock()
+        self._has_started = False
         self._thread = threading.Thread(
             target=self._run, name=f"task-{job.name}-{number}", daemon=True
         )
@@ -46,8 +48,8 @@ class RunningTask:
     def spark(self) -> SparkSession:
         """The session of the connector."""
         session = self._job.session()
-        if self._marked.get(threading.get_ident()) is not session:
-            self._marked[threading.get_ident()] = session
+        if getattr(self._marked, "session", None) is not session:
+            self._marked.session = session
             mark_thread(session, self.connector, self.group)
         return session
 
@@ -89,11 +91,18 @@ class RunningTask:
 
     def stop(self) -> None:
         """Have it end; returns at once."""
-        if self._stopping.is_set():
-            return
-        self._stopping.set()
+        with self._deciding:
+            if self.is_stopping:
+                return
+            self._stopping.set()
+            if not self._has_started:
+                return  # Its own thread stops it when its start is over.
         # Some wait for the end of a batch: so that tasks do it at the same time.
-        threading.Thread(target=self._stop, name=f"stop-{self._thread.name}", daemon=True).start()
+        thread = threading.Thread(target=self._stop, name=f"stop-{self._thread.name}", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # There is no thread to be had.
+            self._stop()
 
     def join(self, seconds: float) -> bool:
         """Wait for its end, for *seconds* at most; tell whether it has ended."""
@@ -104,16 +113,22 @@ class RunningTask:
     def _stop(self) -> None:
         try:
             self._task.stop()
-        except Exception as error:  # noqa: BLE001  The border around a plugin.
+        except BaseException as error:  # noqa: BLE001  The border around a plugin.
             _log.warning("%s did not stop: %s", self._thread.name, failures.trace(error))
 
     def _run(self) -> None:
         try:
+            if self.is_stopping:
+                return
             self.config = self.configs()
             self._task.start(self)
-            if not self.is_stopping:
+            with self._deciding:
+                self._has_started, is_wanted = True, not self.is_stopping
+            if is_wanted:
                 self._job.task_started(self.task)
                 self._task.run()
+            else:
+                self._stop()
         except BaseException as error:  # noqa: BLE001  The border around a plugin.
             if not self.is_stopping:
                 self._job.task_failed(self.task, error)

@@ -26,7 +26,7 @@ _PATIENCE = 1  # Seconds; a worker that is about to end may hold the file still.
 
 _REASONS = {
     sqlite3.SQLITE_BUSY: "another worker uses it; each worker needs a file of its own",
-    sqlite3.SQLITE_CANTOPEN: "its directory is not there, or this user may not write there",
+    sqlite3.SQLITE_CANTOPEN: "it is a directory, or this user may not write there",
     sqlite3.SQLITE_CORRUPT: "it is damaged; put a copy in its place, or begin with a new file",
     sqlite3.SQLITE_FULL: "the disk is full",
     sqlite3.SQLITE_IOERR: "the system failed to read or write it; is the disk full?",

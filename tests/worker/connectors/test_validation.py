@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from configproviders.data import SecretText
 from configproviders.errors import UnsupportedOperation
 from configproviders.worker.connector import Connector
 from configproviders.worker.connectors.file_stream import (
@@ -144,6 +145,51 @@ def test_tables_that_are_no_tables_of_a_database_need_a_place_for_their_name() -
     found = SparkPipelineConnector().validate(config)
 
     assert found["source.tables"] == ["write {table} in source.options.path"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "jdbc:derby:memory:orders;create=true",
+        "jdbc:derby:/data/orders",
+        "jdbc:h2:mem:orders",
+        "JDBC:H2:~/orders",
+        "jdbc:hsqldb:file:orders",
+    ],
+)
+@pytest.mark.parametrize("source", ["jdbc", "org.apache.spark.sql.jdbc"])
+def test_a_database_within_the_worker_is_refused_since_its_sql_runs_java(
+    url: str, source: str
+) -> None:
+    config = {**PIPELINE, "source.format": source, "source.options.URL": url}
+    del config["source.options.url"]
+
+    found = SparkPipelineConnector().validate(config)
+
+    assert "would run in the worker itself" in " ".join(found["source.options.url"])
+
+
+@pytest.mark.parametrize("url", ["jdbc:derby://db/orders", "jdbc:h2:tcp://db/orders"])
+def test_such_a_database_on_a_server_is_not(url: str) -> None:
+    assert SparkPipelineConnector().validate({**PIPELINE, "source.options.url": url}) == {}
+
+
+@pytest.mark.parametrize(
+    "key", ["transform.sql", "source.select", "sink.select", "source.schema", "sink.table"]
+)
+def test_no_secret_may_stand_where_spark_shows_it(key: str) -> None:
+    found = SparkPipelineConnector().validate({**PIPELINE, key: SecretText("x")})
+
+    assert found[key] == ["no reference may stand there: Spark shows it in plans, logs and paths"]
+
+
+def test_no_secret_may_be_an_option_that_a_catalog_would_keep() -> None:
+    config = {**PIPELINE, "sink.options.password": SecretText("x")}
+
+    found = SparkPipelineConnector().validate({**config, "sink.table": "orders"})
+
+    assert list(found) == ["sink.options.password"]
+    assert SparkPipelineConnector().validate(config) == {}
 
 
 def test_all_is_said_at_once() -> None:

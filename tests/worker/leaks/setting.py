@@ -28,6 +28,8 @@ SECRETS = (
 CLASSES = "worker.leaks.talkative"
 _LOG4J2 = """
 rootLogger.level = {level}
+logger.shell.name = org.apache.spark.api.python.PythonGatewayServer
+logger.shell.level = {level}
 rootLogger.appenderRef.console.ref = console
 appender.console.type = Console
 appender.console.name = console
@@ -47,16 +49,21 @@ class Setting:
     vault: Vault
     mount: str
     ui_port: int
+    is_long: bool
 
     @classmethod
-    def at(cls, root: Path, database: Postgres, vault: Vault, *, level: str) -> Setting:
-        """Make all that the worker needs; log4j has the *level*."""
+    def at(cls, root: Path, database: Postgres, vault: Vault, *, is_long: bool) -> Setting:
+        """Make all that the worker needs; if it *is_long*, log4j is at DEBUG, and has a UI."""
         canaries = {name: random_text() for name in SECRETS}
         findings = Findings(canaries, random_text())
-        setting = cls(root, findings, database, vault, vault.mount(version="2"), free_port())
+        setting = cls(
+            root, findings, database, vault, vault.mount(version="2"), free_port(), is_long
+        )
         for folder in ("given", "run/conf", "run/events", "run/notes", "run/in-" + findings.beacon):
             (root / folder).mkdir(parents=True)
-        (setting.run / "conf" / "log4j2.properties").write_text(_LOG4J2.format(level=level))
+        (setting.run / "conf" / "log4j2.properties").write_text(
+            _LOG4J2.format(level="debug" if is_long else "info")
+        )
         setting.sql(f"CREATE ROLE {setting.user} LOGIN SUPERUSER")
         setting.sql(f"CREATE TABLE {setting.table} AS SELECT 0 AS {findings.beacon}")
         setting.rotate(0)
@@ -125,6 +132,7 @@ class Setting:
             "plugin.allowed.modules": CLASSES,
             "response.http.headers.config": f"set X-Beacon: {beacon}",
             "spark.master": "local[2]",
+            "spark.log.level": "DEBUG" if self.is_long else "INFO",
             "spark.app.name": f"worker-{beacon}",
             "spark.jars": str(jar(POSTGRESQL)),
             "spark.driver.host": "127.0.0.1",
@@ -135,9 +143,11 @@ class Setting:
             "spark.eventLog.dir": f"{run}/events",
             "spark.eventLog.compress": "false",  # A search does not look into compressed blocks.
             "spark.broadcast.compress": "false",
+            "spark.rdd.compress": "false",
             "spark.shuffle.compress": "false",
+            "spark.sql.inMemoryColumnarStorage.compressed": "false",
             "spark.logConf": "true",
-            "spark.ui.enabled": "true",
+            "spark.ui.enabled": str(self.is_long).lower(),
             "spark.ui.port": str(self.ui_port),
             "spark.hadoop.fs.leaks.beacon": beacon,
             f"spark.hadoop.{HADOOP_KEY}": self.file("hadoop"),

@@ -12,7 +12,8 @@ import threading
 import warnings
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from types import new_class
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 from configproviders.config_def import INT, NO_DEFAULT, PASSWORD, STRING, ConfigDef, ConfigKey
@@ -59,7 +60,7 @@ def raise_all(secret: str) -> None:
             error.add_note(f"the password is {secret!s}")
             raise ExceptionGroup(f"with {secret!s}", [Said(secret), OSError(1, secret)]) from error
     except ExceptionGroup as group:
-        raise type(secret, (Said,), {})(secret) from group
+        raise new_class(str(secret), (Said,))(secret) from group
 
 
 class Talk(Task):
@@ -69,11 +70,12 @@ class Talk(Task):
         self.context, self.secret = context, context.config["secret"]
         self._log()
         self._die_in_a_thread()
+        self._keep_on_disk()
         self._note()
         if context.config["fails.in"] == "start":
             raise_all(self.secret)
         if context.config["fails.in"] == "sql":
-            context.spark.sql(f"SELECT * FROM nowhere_`{self.secret}`")  # noqa: S608  It is to fail.
+            context.spark.sql(f"SELECT * FROM nowhere_`{self.secret}`")
 
     def run(self) -> None:
         if self.context.config["fails.in"] == "run":
@@ -108,6 +110,12 @@ class Talk(Task):
         thread.start()
         thread.join()
 
+    def _keep_on_disk(self) -> None:
+        from pyspark import StorageLevel
+
+        frame = self.context.spark.range(1).selectExpr(f"'{self.context.connector}' AS name")
+        frame.persist(StorageLevel.DISK_ONLY).count()
+
     def _note(self) -> None:
         hadoop: Any = self.context.spark.sparkContext._jsc
         key = hadoop.hadoopConfiguration().get(HADOOP_KEY)
@@ -122,11 +130,12 @@ class TalkativeConnector(Connector):
     """Hands its secret on to its tasks in many texts."""
 
     type = "source"
-    task_class: ClassVar[type[Task]] = Talk
+    task_class = Talk
     config_def = SETTINGS
 
     def validate(self, config: Mapping[str, str]) -> Mapping[str, Collection[str]]:
         secret = config["secret"]
+        logging.getLogger("of.a.driver").warning("validates %s", str(secret))
         if config.get("fails.in") == "validate":
             raise_all(secret)
         if config.get("user") == "wrong":
@@ -158,7 +167,7 @@ class TalkativeConnector(Connector):
         secret = config["secret"]
         if config.get("fails.in") == "offsets":
             raise_all(secret)
-        return [({"file": secret, secret: 1}, {"at": [secret], quote(secret): secret.encode()})]
+        return [({"file": secret, secret: 1}, {"at": [secret], quote(secret): {secret}})]
 
     def reset_offsets(self, config: Mapping[str, str]) -> None:
         raise_all(config["secret"])

@@ -1,4 +1,7 @@
-"""Secrets from everywhere go through a worker; nobody sees one, wherever he looks."""
+"""Secrets from everywhere go through a worker; nobody sees one, wherever he looks.
+
+With ``SOAK=1`` log4j is at DEBUG, and Spark's UI is looked at too.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,18 @@ from pathlib import Path
 import pytest
 from servers.postgres import Postgres
 from servers.vault import Vault
-from spark.leaks.canaries import Findings
+from spark.leaks.canaries import Findings, random_text
 from spark.leaks.files import FileSampler
 from spark.leaks.looks import look_at_processes
 from spark.leaks.processes import ProcessSampler
 from worker.leaks.life import Life
-from worker.leaks.setting import Setting
+from worker.leaks.setting import CLASSES, Setting
 from worker.processes import worker_process
+from worker.workers import entries
 
-pytestmark = [pytest.mark.spark, pytest.mark.vault, pytest.mark.postgres, pytest.mark.soak]
+from configproviders import properties
 
-LEVEL = "debug" if "SOAK" in os.environ else "info"
+LONG = "SOAK" in os.environ
 
 
 def places(run: Path) -> dict[Path, str]:
@@ -36,11 +40,15 @@ def places(run: Path) -> dict[Path, str]:
 
 @pytest.fixture
 def setting(tmp_path: Path, database: Postgres, vault_server: Vault) -> Iterator[Setting]:
-    setting = Setting.at(tmp_path, database, vault_server, level=LEVEL)
+    setting = Setting.at(tmp_path, database, vault_server, is_long=LONG)
     yield setting
     setting.close()
 
 
+@pytest.mark.spark
+@pytest.mark.vault
+@pytest.mark.postgres
+@pytest.mark.soak
 def test_no_secret_is_seen_in_the_whole_life_of_connectors(setting: Setting) -> None:
     findings, run = setting.findings, setting.run
     files = FileSampler(places(run), findings, but={run.parent / "given"})
@@ -51,12 +59,33 @@ def test_no_secret_is_seen_in_the_whole_life_of_connectors(setting: Setting) -> 
         assert worker.stop() == 0
     look_at_processes(processes, findings)
 
+    assert not (shown := found(findings)), "\n\n".join(shown)
     unread = {"answers", "command lines", "environments", *places(run).values()} - findings.read
     assert not unread
-    assert found(findings) == []
+
+
+def test_what_a_connector_prints_or_writes_itself_is_seen(tmp_path: Path) -> None:
+    findings = Findings({"talk": random_text()}, random_text())
+    reference = f"${{file:{tmp_path}/given/secrets.properties:talk}}"
+    run = tmp_path / "run"
+    for folder in (tmp_path / "given", run, run / "notes"):
+        folder.mkdir()
+    (tmp_path / "given" / "secrets.properties").write_text(f"talk={findings.canaries['talk']}")
+    given = entries(tmp_path, plugin__allowed__modules=CLASSES)
+    (run / "worker.properties").write_text(properties.dumps(given))
+    config = {
+        "connector.class": f"{CLASSES}:LeakingConnector",
+        "secret": reference,
+        "notes": str(run / "notes"),
+    }
+    files = FileSampler(places(run), findings, but={tmp_path / "given"})
+
+    with files, worker_process(run, "worker.without_spark") as worker:
+        worker.ask("POST", "/connectors", {"name": "leaking", "config": config})
+        worker.until("/connectors/leaking/status", lambda status: "FAILED" in str(status))
+
+    assert {surface for surface, hits in findings.hits.items() if hits} == {"log", "other files"}
 
 
 def found(findings: Findings) -> list[str]:
-    return [
-        f"{surface}: {hit}" for surface, hits in findings.hits.items() for hit in hits.values()
-    ]
+    return [f"{surface}: {hit}" for surface, hits in findings.hits.items() for hit in hits.values()]

@@ -81,6 +81,36 @@ def test_a_connector_that_is_deleted_meanwhile_is_left_out_of_a_list(
     assert orders("GET", "/connectors?expand=info").json == {"orders": {"info": INFO}}
 
 
+def test_a_list_that_is_asked_for_again_shows_what_has_changed(
+    orders: Client, worker: InstantWorker
+) -> None:
+    path = "/connectors?expand=status&expand=info"
+    worker.herder.create("stays", {**CONFIG, "name": "stays"}).result()
+    until(worker, "stays", runs)
+    before = orders("GET", path).json
+
+    worker.herder.pause("orders").result()
+    until(worker, "orders", becomes("PAUSED"))
+    paused = orders("GET", path).json
+    worker.herder.delete("orders").result()
+    left = orders("GET", path).json
+
+    assert before["orders"]["status"]["connector"]["state"] == "RUNNING"
+    assert paused["orders"]["status"]["connector"]["state"] == "PAUSED"
+    assert left == {"stays": before["stays"]} == {"stays": paused["stays"]}
+
+
+@pytest.mark.parametrize("name", ['a "b"', "ä/ö", "\\n", "{}"])
+def test_each_name_of_a_list_is_written_as_json_has_it(
+    ask: Client, worker: InstantWorker, name: str
+) -> None:
+    worker.herder.create(name, {**CONFIG, "name": name}).result()
+
+    answer = ask("GET", "/connectors?expand=info")
+
+    assert answer.json[name]["info"]["name"] == name
+
+
 def test_a_connector_is_shown_as_it_is_stored(orders: Client) -> None:
     assert orders("GET", "/connectors/orders").json == INFO
     assert orders("GET", "/connectors/orders/config").json == INFO["config"]
