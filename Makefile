@@ -68,6 +68,7 @@ bench: install java
 	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_spark_rotation.py
 	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_executors.py
 	$(BIN)/python tests/benchmarks/bench_references.py
+	PYTHONPATH=tests $(BIN)/python tests/benchmarks/bench_worker.py
 
 cover: install java
 	$(BIN)/coverage run -m pytest

@@ -108,6 +108,7 @@ def _serve(config: WorkerConfig, assemble: Assemble, opened: ExitStack) -> int:
     code = stop.wait()
     opened.close()
     stop.done()
+    _log.info("the worker has stopped")
     return code
 
 

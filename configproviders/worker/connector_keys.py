@@ -15,12 +15,16 @@ from ..config_def import (
     Alias,
     ConfigDef,
     ConfigKey,
+    ConfigType,
     at_least,
     not_empty,
     one_of,
 )
 from ..reference import find
 from ..registry import split_settings
+
+FUNCTION = ConfigType("function", str, "CLASS")
+"""The type of a setting that names ``package.module:function``, code that the worker allows."""
 
 _COMMON, _ERRORS = "Common", "Error Handling"
 _SPARK, _SQL, _REDACTION = "spark.", "spark.sql.", "spark.sql.redaction."

@@ -160,10 +160,8 @@ def log_transition(name: str, task: int | None, before: State, after: State, tra
     what = name if task is None else f"{name}, task {task}"
     extra = {"connector": name, "task": task, "from": before.value, "to": after.value}
     level = logging.ERROR if after is State.FAILED else logging.INFO
-    last = trace.strip().rpartition("\n")[2]
-    logger.log(
-        level, "%s: %s to %s%s", what, before, after, f": {last}" if last else "", extra=extra
-    )
+    why = f": {trace}".partition("\n")[0] if trace else ""
+    logger.log(level, "%s: %s to %s%s", what, before, after, why, extra=extra)
 
 
 def _illegal(name: str, state: State, event: Event) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..config_def import ConfigDef
 from ..errors import printable, shorten, there_is
-from .connector import UNDEFINED_VERSION, Connector, ConnectorType
+from .connector import UNDEFINED_VERSION, Connector, ConnectorType, Task
 from .errors import BadRequest, ConnectException
 
 _logger = logging.getLogger(__name__)
@@ -161,6 +161,9 @@ def _connector(name: str, found: object) -> type[Connector]:
     if isinstance(found, type) and issubclass(found, Connector):
         if getattr(found, "type", None) not in ("source", "sink"):
             raise ConnectException(f"{_shown(name)} does not say its type, source or sink")
+        task_class = getattr(found, "task_class", None)
+        if not (isinstance(task_class, type) and issubclass(task_class, Task)):
+            raise ConnectException(f"{_shown(name)} has no task_class, a class of Task")
         if not isinstance(found.config_def, ConfigDef):
             raise ConnectException(f"the config_def of {_shown(name)} is not a ConfigDef")
         return found

@@ -6,6 +6,7 @@ import logging
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ..config_def import ConfigDef, ConfigKey
@@ -17,7 +18,7 @@ from ..spark import cleaning
 from ..transformer import ConfigTransformer, explain, unresolved_among, values_as_typed
 from .config_infos import ConfigInfo, ConfigInfos, definitions, with_framework, written
 from .connector import Connector
-from .connector_keys import CONNECTOR_CLASS, CONNECTOR_DEF, refused
+from .connector_keys import CONNECTOR_CLASS, CONNECTOR_DEF, FUNCTION, refused
 from .errors import ConnectException
 from .plugins import Plugins
 
@@ -76,8 +77,13 @@ class Validation:
         unread = _ask(connector, lambda: keys.errors(resolved.data, resolved.secret))
         unread = {key: texts for key, texts in unread.items() if key not in messages}
         messages |= unread
+        messages |= self._refused_functions(keys, resolved.data)
         if connector and not messages:
             messages = _ask(connector, lambda: connector().validate(resolved.data))
+        elif connector:
+            with suppress(Exception):  # It may count on each setting being right by itself.
+                more = connector().validate(resolved.data)
+                messages = {key: _list(texts) for key, texts in more.items()} | messages
         clean = resolved.known.clean
         own = config.keys() | {each.name for each in keys}
         cleaned = {  # A connector may say something of other keys too.
@@ -92,6 +98,16 @@ class Validation:
         if confs and self._refused_confs:
             found |= self._refused_confs(confs)
         return {key: [message] for key, message in found.items()}
+
+    def _refused_functions(self, keys: ConfigDef, config: Mapping[str, str]) -> _Messages:
+        found = {}
+        for key in keys:
+            if key.type is FUNCTION and (name := config.get(key.name)):
+                try:
+                    self._plugins.function(name)
+                except ConnectException as error:
+                    found[key.name] = [str(error)]
+        return found
 
     def _find(self, name: str, messages: _Messages) -> type[Connector] | None:
         if not name or _CLASS in messages:

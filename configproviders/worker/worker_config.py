@@ -171,10 +171,12 @@ def _misplaced(name: str) -> str:
 
 def _unlimited(providers: Mapping[str, str]) -> Iterator[str]:
     """Yield which allow-lists are missing: over REST, anybody may write any reference."""
-    for key, class_name in providers.items():
-        if not (key.startswith(f"{SETTING}.") and key.endswith(".class")):
-            continue
-        prefix = f"{key.removesuffix('class')}param."
+    listed = [name for part in providers.get(SETTING, "").split(",") if (name := part.strip())]
+    for name in listed:
+        key, prefix = f"{SETTING}.{name}.class", f"{SETTING}.{name}.param."
+        class_name = providers.get(key, "")
+        if not class_name:
+            continue  # Loading it says so.
         try:
             settings = {each.name for each in find_class(class_name.strip()).config_def}
         except ConfigException as error:

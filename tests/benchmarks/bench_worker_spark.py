@@ -25,12 +25,13 @@ from worker.workers import RotatedSecret, entries
 from configproviders.properties import dumps
 
 from .bench import spread
+from .bench_spark import shown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-STREAMS, COPIES, WARM_UP = 15, 7, 2
-ROWS = 10_000_000
+STREAMS, COPIES, WARM_UP = 15, 5, 2
+ROWS = 15_000_000
 SCHEMA = "id BIGINT, name STRING"
 SQL = "SELECT id, upper(name) AS name FROM source WHERE sha2(name, 256) < '2'"  # One in eight.
 CONFS = {
@@ -261,11 +262,11 @@ def show_starts(rounds: Sequence[tuple[float, float]]) -> None:
 
 
 def show_rates(rounds: Sequence[tuple[tuple[float, float], tuple[float, float]]]) -> None:
-    """Print how fast rows are copied, and the CPU time of that."""
-    ratio = spread([ours[0] / plain[0] for ours, plain in rounds], ".3f")
-    cpu_ratio = spread([ours[1] / plain[1] for ours, plain in rounds], ".3f")
-    sides = [spread([rows for rows, _ in side], ",.0f") for side in zip(*rounds, strict=True)]
-    cpus = [spread([cpu for _, cpu in side], ".2f") for side in zip(*rounds, strict=True)]
+    """Print how fast rows are copied, and the CPU time of that; least and most in brackets."""
+    ratio = shown([ours[0] / plain[0] for ours, plain in rounds])
+    cpu_ratio = shown([ours[1] / plain[1] for ours, plain in rounds])
+    sides = [shown([rows for rows, _ in side]) for side in zip(*rounds, strict=True)]
+    cpus = [shown([cpu for _, cpu in side]) for side in zip(*rounds, strict=True)]
     print(
         f"{ratio} x  a batch of {ROWS:,} rows, Parquet to Parquet with SQL, from its POST:"
         f" {sides[0]} rows/s against {sides[1]} rows/s of plain PySpark, goal 0.98 x\n"

@@ -70,7 +70,8 @@ def test_a_file_stream_that_its_secret_restarts_has_every_row_once(tmp_path: Pat
         with feed.feeding():
             for number in range(1, ROTATIONS + 1):
                 secret.rotate()
-                soon(lambda: worker.herder.reloads == number)  # noqa: B023  It is called at once.
+                # The thirtieth within a minute waits until that is over.
+                soon(lambda: worker.herder.reloads == number, 90)  # noqa: B023  It is called at once.
                 until(worker, "stream", runs)
         soon(lambda: len(rows_written(tmp_path)) >= feed.rows)
         worker.herder.stop("stream").result()

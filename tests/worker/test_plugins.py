@@ -27,6 +27,9 @@ class {name}(Connector):
 class NoType(Connector):
     pass
 
+class NoTask(Connector):
+    type = "{type}"
+
 def double(frame):
     return frame
 
@@ -188,6 +191,8 @@ def test_what_is_no_connector_is_refused() -> None:
         plugins.find("plugged.clock:double")
     with pytest.raises(ConnectException, match="does not say its type"):
         plugins.find("plugged.clock:NoType")
+    with pytest.raises(ConnectException, match="has no task_class"):
+        plugins.find("plugged.clock:NoTask")
     with pytest.raises(ConnectException, match="cannot import"):
         plugins.find("plugged.clock:Missing")
 

@@ -157,3 +157,18 @@ def test_options_of_a_task_have_the_value_and_no_repr(
 
     assert options == {"password": secret.value, "user": "orders"}
     assert repr(options) == "{'password': [hidden], 'user': 'orders'}"
+
+
+def test_a_function_that_is_not_allowed_is_refused_before_anything_runs(worker: Worker) -> None:
+    config = {
+        "name": "greedy",
+        "connector.class": "SparkPipeline",
+        "source.format": "range",
+        "sink.format": "noop",
+        "transform.function": "os:getcwd",
+    }
+
+    errors = worker.validation.validate(config).errors
+
+    assert [key for key, _ in errors] == ["transform.function"]
+    assert "plugin.allowed.modules" in errors[0][1]

@@ -26,7 +26,7 @@ from configproviders.known_values import REDACTED
 from configproviders.spark.cleaning import clean
 from configproviders.testing import CANARY, StaticConfigProvider
 from configproviders.worker.config_infos import ConfigInfos, written
-from configproviders.worker.connector import Connector
+from configproviders.worker.connector import Connector, Task
 from configproviders.worker.plugins import Plugins
 from configproviders.worker.validation import Validation
 
@@ -35,8 +35,14 @@ CLASS = "ticking:TickerConnector"
 GOOD = {"name": "t1", "connector.class": CLASS, "rate": "3"}
 
 
+class Ticking(Task):
+    def run(self) -> None:
+        pass
+
+
 class TickerConnector(Connector):
     type = "source"
+    task_class = Ticking
     config_def = ConfigDef(
         (
             ConfigKey(

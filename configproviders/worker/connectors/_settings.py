@@ -16,6 +16,7 @@ from ...config_def import (
     one_of,
 )
 from ...data import Password
+from ..connector_keys import FUNCTION
 
 BATCH, SCHEDULE, STREAMING = "batch", "schedule", "streaming"
 BATCH_SINK_MODES = ("append", "overwrite", "ignore", "error")
@@ -110,7 +111,7 @@ TRANSFORM_SQL = ConfigKey(
 )
 TRANSFORM_FUNCTION = ConfigKey(
     "transform.function",
-    STRING,
+    FUNCTION,
     None,
     "medium",
     "A function module:function that takes and returns a DataFrame, of a module that the worker"

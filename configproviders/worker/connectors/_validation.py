@@ -31,6 +31,16 @@ _SEEN = (  # In plans, which Spark shows and logs, and in the names of files.
     settings.SINK_TABLE,
     settings.CHECKPOINT,
 )
+# Options of Spark's readers and writers, and of Kafka's clients, that name classes to load.
+_CLASSES = re.compile(
+    r"driver|connectionprovider|.*(class|classes|factory|interceptors?|committer|handler)"
+    r"|.*(metric\.reporters|security\.providers|partition\.assignment\.strategy)",
+    re.IGNORECASE,
+)
+_CLASSES_IN_URL = re.compile(r"[?&;:]\w*(factory|class|classname|plugins?)\w*=", re.IGNORECASE)
+_JAAS = re.compile(
+    r"\s*org\.apache\.kafka\.common\.security\.(plain|scram|oauthbearer)\.\w*LoginModule\s"
+)
 _NO_STREAMS = (JDBC,)
 _INFERRED = ("csv", "json", "xml", "orc", "parquet", "avro")
 _INFERENCE = "spark.sql.streaming.schemaInference"
@@ -42,8 +52,8 @@ def mistakes(config: Mapping[str, str]) -> dict[str, list[str]]:
     """Return all that does not fit together in *config*, the settings of a pipeline, by key."""
     found = defaultdict[str, list[str]](list)
     mode = settings.MODE.read(config)
-    checks = [_in_sight(config), _in_sql(config), _in_urls(config), _in_run(config, mode)]
-    checks.append(_in_tables(config, mode))
+    checks = [_in_options(config), _in_sight(config), _in_sql(config), _in_urls(config)]
+    checks += [_in_run(config, mode), _in_tables(config, mode)]
     checks.append(_in_stream(config) if mode == settings.STREAMING else _in_batch(config))
     for check in checks:
         for key, message in check:
@@ -85,6 +95,18 @@ def _in_sight(config: Mapping[str, str]) -> Iterator[Mistake]:
             yield name, "the catalog would keep it with the table: no reference beside sink.table"
 
 
+def _in_options(config: Mapping[str, str]) -> Iterator[Mistake]:
+    """Yield the options that would choose code: who may change a connector may not do that."""
+    prefixes = (settings.SOURCE_OPTIONS_PREFIX, settings.SINK_OPTIONS_PREFIX)
+    for key, text in config.items():
+        option = next((key.removeprefix(each) for each in prefixes if key.startswith(each)), "")
+        if option.lower().endswith("sasl.jaas.config"):
+            if not _JAAS.match(text) or text.count("LoginModule") > 1:
+                yield key, "name one login module of Kafka's own: plain, scram or oauthbearer"
+        elif _CLASSES.fullmatch(option):
+            yield key, "it names code to load, which is not for a connector's config to say"
+
+
 def _in_sql(config: Mapping[str, str]) -> Iterator[Mistake]:
     for key in (settings.SOURCE_SELECT, settings.TRANSFORM_SQL, settings.SINK_SELECT):
         if word := refused(key.read(config) or ""):
@@ -103,6 +125,8 @@ def _in_urls(config: Mapping[str, str]) -> Iterator[Mistake]:
             continue
         if not url.startswith("jdbc:"):
             yield f"{prefix}url", "write jdbc:<database>:…, as the driver's documentation says"
+        if _CLASSES_IN_URL.search(url):
+            yield f"{prefix}url", "it names code to load, which is not for a connector's config"
         if _CREDENTIALS.search(url):
             yield f"{prefix}url", "keep credentials out of it: there are settings for them"
 

@@ -21,11 +21,12 @@ has written, as any job of Spark.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
 from ... import __version__
 from ...config_def import ConfigDef
-from ...errors import UnsupportedOperation
+from ...errors import ConfigException, UnsupportedOperation
 from ..connector import Connector, ConnectorType, Progress, Task, TaskContext
 from . import _settings as settings
 from ._batch import Batches
@@ -82,10 +83,15 @@ class SparkPipelineConnector(Connector):
     def validate(self, config: Mapping[str, str]) -> Mapping[str, Collection[str]]:
         """Return what is misspelt, and what does not fit together."""
         own = {pipeline: name for name, pipeline in reversed(list(self.renamed.items()))}
-        found = {own.get(key, key): said for key, said in mistakes(self.pipeline(config)).items()}
-        for more in (misspelt(config, self.config_def), both_transforms(config)):
-            for key, said in more.items():
-                found[key] = [*found.get(key, ()), *said]
+        found = misspelt(config, self.config_def)
+        with suppress(ConfigException):  # A setting that cannot be read is told by itself.
+            pipeline = mistakes(self.pipeline(config))
+            for more in (
+                {own.get(key, key): pipeline[key] for key in pipeline},
+                both_transforms(config),
+            ):
+                for key, said in more.items():
+                    found[key] = [*found.get(key, ()), *said]
         return found
 
     def start(self, config: Mapping[str, str]) -> None:

@@ -58,7 +58,7 @@ async def _read(request: Request) -> bytes:
         async for chunk in request.stream():
             content += chunk
             if len(content) > LARGEST:
-                raise HTTPException(413)
+                raise HTTPException(413, f"a body is {LARGEST >> 20} MiB at most")
     except ClientDisconnect as error:
         raise BadRequest("the body has no end") from error
     return bytes(content)

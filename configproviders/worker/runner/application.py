@@ -128,8 +128,10 @@ class Application:
         except ConfigException:
             raise
         except Exception as error:  # noqa: BLE001  The border to the JVM.
+            why = cleaning.clean(str(error)).strip().partition("\n")[0]
             raise ApplicationLost(
-                f"Spark does not start: {cleaning.clean(str(error))}"
+                f"Spark does not start: {why}; see what Java printed above, the spark.* entries of"
+                " the worker's config, and that there is a Java 17 or newer"
             ).with_traceback(None) from None
 
     def _forget(self) -> None:

@@ -7,6 +7,7 @@ import traceback
 
 from ...errors import ProviderUnavailable, UnresolvedError
 from ...spark import cleaning, is_authentication_failure
+from ..errors import ConnectException
 
 ALWAYS = sys.maxsize
 """As many tries as it takes."""
@@ -14,13 +15,17 @@ ALWAYS = sys.maxsize
 _LOGINS = 3
 
 
-class ApplicationLost(Exception):  # noqa: N818  It says what happened.
+class ApplicationLost(ConnectException):
     """The Spark application, or its JVM, has ended."""
 
 
 def trace(error: BaseException) -> str:
-    """Return the traceback of *error* as text, without the values that are known."""
-    return cleaning.clean("".join(traceback.format_exception(error)).strip())
+    """Return what happened in one line, and the traceback of *error*; no value that is known.
+
+    The line is the first, where clients of Kafka Connect look for it.
+    """
+    traced = "".join(traceback.format_exception(error)).strip()
+    return cleaning.clean(f"{type(error).__name__}: {_in_one_line(error)}\n{traced}")
 
 
 def tries(error: BaseException) -> int:
@@ -36,3 +41,10 @@ def tries(error: BaseException) -> int:
     if isinstance(error, ProviderUnavailable | ApplicationLost):
         return ALWAYS
     return _LOGINS if is_authentication_failure(error) else 0
+
+
+def _in_one_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    if len(lines) > 1 and lines[1].startswith(": "):  # Py4J: what it called, then what Java says.
+        return lines[1].removeprefix(": ")
+    return " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]

@@ -156,9 +156,8 @@ function sum(progress, what) {
   return known.length ? known.reduce((one, other) => one + other) : null;
 }
 
-/** Return the line of a trace that says what happened: the last of Python's, the first of others. */
+/** Return the line of a trace that says what happened, which is the first. */
 function lastError({ connector, tasks }) {
   const trace = connector.trace || tasks.find((task) => task.trace)?.trace || "";
-  const lines = trace.split("\n").filter((line) => /^\S/.test(line));
-  return (lines[0]?.startsWith("Traceback ") ? lines.at(-1) : lines[0]) ?? "";
+  return trace.split("\n", 1)[0];
 }

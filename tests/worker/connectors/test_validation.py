@@ -287,3 +287,58 @@ def test_a_connector_has_a_version_and_a_type(
 ) -> None:
     assert connector.version()[0].isdigit()
     assert connector.type == ("sink" if "Sink" in connector.__name__ else "source")
+
+
+LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule required username='a';"
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "driver",
+        "connectionProvider",
+        "kafka.interceptor.classes",
+        "kafka.metric.reporters",
+        "kafka.sasl.login.callback.handler.class",
+        "kafka.ssl.engine.factory.class",
+        "spark.sql.parquet.output.committer.class",
+    ],
+)
+@pytest.mark.parametrize("side", ["source", "sink"])
+def test_no_option_may_name_code_to_load(side: str, option: str) -> None:
+    key = f"{side}.options.{option}"
+
+    said = SparkPipelineConnector().validate({**PIPELINE, key: "com.example.Code"})
+
+    assert said == {key: ["it names code to load, which is not for a connector's config to say"]}
+
+
+@pytest.mark.parametrize(
+    "text", ["com.sun.security.auth.module.JndiLoginModule required;", f"{LOGIN} x.LoginModule a;"]
+)
+def test_a_login_to_kafka_is_by_its_own_modules(text: str) -> None:
+    said = KafkaSourceConnector().validate({**KAFKA_SOURCE, "kafka.sasl.jaas.config": text})
+
+    assert [list(each) for each in said.values()] == [
+        ["name one login module of Kafka's own: plain, scram or oauthbearer"]
+    ]
+
+
+def test_a_login_to_kafka_by_its_own_module_is_right() -> None:
+    config = {**KAFKA_SOURCE, "kafka.sasl.jaas.config": LOGIN}
+
+    assert KafkaSourceConnector().validate(config) == {}
+
+
+def test_no_url_may_name_code_to_load() -> None:
+    url = "jdbc:postgresql://db/orders?socketFactory=com.example.Code"
+
+    said = JdbcSourceConnector().validate({**JDBC, "connection.url": url})
+
+    assert list(said) == ["connection.url"]
+
+
+def test_what_is_misspelt_is_said_beside_what_cannot_be_read() -> None:
+    said = SparkPipelineConnector().validate({**PIPELINE, "mode": "often", "sink.mod": "append"})
+
+    assert list(said) == ["sink.mod"]
