@@ -31,6 +31,20 @@ class UnmadeConnector(CheapConnector):
     task_class = Unmade
 
 
+class SpeechlessError(Exception):
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class SpeechlessConnector(CheapConnector):
+    """Its start raises an error that has no text."""
+
+    def start(self, config: Mapping[str, str]) -> None:
+        raise SpeechlessError
+
+
 class Slow(Waiting):
     """Its start takes until it may go on, and says what was done to it in what order."""
 

@@ -12,9 +12,11 @@ from worker.test_worker import config
 from worker.workers import Begun, RotatedSecret, WithoutSpark, runs, until
 
 from configproviders.providers.env import EnvVarConfigProvider
+from configproviders.spark import cleaning
+from configproviders.testing import CANARY
 from configproviders.transformer import ConfigTransformer
 from configproviders.worker.plugins import Plugins
-from configproviders.worker.runner import RunnerEvent
+from configproviders.worker.runner import RunnerEvent, failures
 from configproviders.worker.runner.spark import SparkRunner
 from configproviders.worker.status import State
 
@@ -43,6 +45,27 @@ def test_a_task_that_cannot_be_made_has_failed(begun: Begun, secret: RotatedSecr
 
         assert status.tasks[0].state is State.FAILED
         assert "SystemExit" in status.tasks[0].trace
+
+
+def test_a_connector_whose_error_has_no_text_has_failed(
+    begun: Begun, secret: RotatedSecret
+) -> None:
+    with begun(plugin__allowed__modules=RACING) as worker:
+        speechless = {"connector.class": "worker.racing_connectors:SpeechlessConnector"}
+        worker.herder.create("a", {**config("a", "", secret), **speechless}).result()
+
+        status = until(worker, "a", lambda each: each.state is State.FAILED)
+
+        assert "Speechless" in status.trace
+
+
+def test_no_line_of_a_value_of_several_lines_is_in_a_trace() -> None:
+    lines = [f"{CANARY}-{name}" for name in ("begin", "middle", "end")]
+    cleaning.remember(["\n".join(lines)])
+
+    trace = failures.trace(ValueError("not a key: " + "\n".join(lines)))
+
+    assert CANARY not in trace
 
 
 def test_a_task_that_is_stopped_while_it_starts_is_stopped_after_its_start(

@@ -158,7 +158,8 @@ def test_it_answers_while_spark_starts_and_ends_in_the_midst_of_that(start: Star
     process.signal(signal.SIGTERM)
     process.line("close")
     code, out, _ = process.end()
-    assert (code, out) == (0, "")
+    assert code == 0
+    assert [json.loads(line)["message"] for line in out.splitlines()] == ["the worker has stopped"]
 
 
 def test_a_second_signal_ends_it_at_once(start: Start) -> None:
@@ -221,7 +222,7 @@ def test_a_port_in_use_is_one_line_and_nothing_was_started(start: Start) -> None
     assert (code, out) == (1, "")
     assert errors == (
         f"spark-connect-worker: cannot listen on http://127.0.0.1:{port}: Address already in use;"
-        " see listeners\n"
+        " see listeners and admin.listeners\n"
     )
 
 

@@ -44,7 +44,14 @@ def tries(error: BaseException) -> int:
 
 
 def _in_one_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    lines = [line.strip() for line in _said(error).splitlines() if line.strip()] or [""]
     if len(lines) > 1 and lines[1].startswith(": "):  # Py4J: what it called, then what Java says.
         return lines[1].removeprefix(": ")
     return " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return cleaning.clean(str(error))  # Before it is cut: a value may have several lines.
+    except Exception:  # noqa: BLE001  Any code may stand in it.
+        return "it does not say what"
