@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 
 from .entry import Entry, Phase
-from .errors import AlreadyExists, Conflict, NotFound
+from .errors import AlreadyExists, BadRequest, Conflict, NotFound
 from .lifecycle import Lifecycle
 from .status import ConnectorInfo, ConnectorStatus, Event, State, TargetState
 from .stores import Store, StoredConnector
@@ -55,7 +55,7 @@ class Commands:
 
     def delete(self, name: str) -> None:
         """Halt a connector, and keep it no more."""
-        entry = self._entry(name)
+        entry = self._free(name)
         self._store.delete(name)
         entry.deleted = True
         entry.end_waiting()
@@ -65,7 +65,7 @@ class Commands:
 
     def aim(self, name: str, target: TargetState, event: Event) -> None:
         """Have *target* wanted of a connector, by *event*; raise :class:`Conflict`."""
-        entry = self._entry(name)
+        entry = self._free(name)
         entry.check(event)
         if entry.target is not target:
             self._store.put(StoredConnector(name, entry.config, target))
@@ -76,6 +76,26 @@ class Commands:
         elif entry.state is not State.FAILED:  # Else it stays so, and what it lacks is watched.
             self._lifecycle.halt(entry)
         self._lifecycle.proceed(entry)
+
+    def hold(self, name: str) -> Mapping[str, str]:
+        """Have a connector stay stopped until :meth:`let_go`; return its config.
+
+        Raises :class:`BadRequest` if it is not stopped.
+        """
+        entry = self._entry(name)
+        if entry.state is not State.STOPPED or entry.phase is not Phase.IDLE:
+            raise BadRequest(
+                "Connectors must be in the STOPPED state before their offsets can be modified;"
+                f" {name!r} is {entry.state}: PUT /connectors/{{name}}/stop first"
+            )
+        if entry.held:
+            raise Conflict(f"the offsets of connector {name!r} are being reset")
+        entry.held = True
+        return entry.config
+
+    def let_go(self, name: str) -> None:
+        """Have a connector be as free as before :meth:`hold`."""
+        self._entry(name).held = False
 
     def stop(self, name: str, halted: Future[None]) -> None:
         """Stop a connector; *halted* ends when nothing of it runs."""
@@ -114,6 +134,12 @@ class Commands:
         if name not in self._lifecycle.views:
             raise not_found(name)
         return self._lifecycle.entries[name]
+
+    def _free(self, name: str) -> Entry:
+        entry = self._entry(name)
+        if entry.held:
+            raise Conflict(f"the offsets of connector {name!r} are being reset: wait for that")
+        return entry
 
 
 def not_found(name: str) -> NotFound:

@@ -15,7 +15,8 @@ A connector says what it takes and splits its work into tasks; a task does the w
         task_class = CopyTask
 
 All configs that connectors and tasks are given hold values in the place of references. What is
-stored, shown and written down holds the references.
+stored, shown and written down holds the references. What a connector prints goes to the output of
+the worker as it is; what it logs and raises is cleaned of values, as far as they can be recognised.
 """
 
 from __future__ import annotations
@@ -138,7 +139,10 @@ class Task(ABC):
         """
 
     def stop(self) -> None:
-        """Have :meth:`run` return at a consistent point. Called from another thread, once."""
+        """Have :meth:`run` return at a consistent point.
+
+        Called once, after :meth:`start`; from another thread, unless that was still under way.
+        """
 
     def progress(self) -> Progress | None:
         """Return what was done so far, at once. Called from other threads."""

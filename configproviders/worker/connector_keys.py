@@ -34,6 +34,8 @@ def check_name(name: str) -> None:
     """Raise ``ValueError`` if *name* is none for a connector (KIP-212)."""
     if not name:
         raise ValueError("a connector's name is not empty")
+    if name in {".", ".."}:
+        raise ValueError("clients take '.' and '..' for steps of a path: choose another name")
     if any(unicodedata.category(character) == "Cc" for character in name):
         raise ValueError("a connector's name has no control characters")
 

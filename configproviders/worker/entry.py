@@ -72,6 +72,7 @@ class Entry:
     phase: Phase = Phase.IDLE
     launch: int = 0
     deleted: bool = False
+    held: bool = False
     reload: bool = False
     reloaded: deque[float] = field(default_factory=lambda: deque(maxlen=_RELOADS))
     failures: int = 0

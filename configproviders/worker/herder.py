@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 from .commands import Commands, not_found
 from .connector import Progress
 from .entry import View
-from .errors import BadRequest, ConnectException
+from .errors import ConnectException
 from .lifecycle import Lifecycle
 from .runner import Runner, RunnerEvent
-from .status import ConnectorInfo, ConnectorStatus, Event, State, TargetState
+from .status import ConnectorInfo, ConnectorStatus, Event, TargetState
 from .stores import Store
 
 T = TypeVar("T")
@@ -162,13 +162,11 @@ class Herder:
 
     def reset_offsets(self, name: str) -> None:
         """Have a stopped connector begin anew; raise :class:`BadRequest` for others. Blocks."""
-        view = self._view(name)
-        if view.status.state is not State.STOPPED or view.status.tasks:
-            raise BadRequest(
-                f"Connectors must be in the STOPPED state before their offsets can be modified;"
-                f" {name!r} is {view.status.state}: PUT /connectors/{{name}}/stop first"
-            )
-        self._runner.reset_offsets(view.info.config)
+        config = self._ask(partial(self._commands.hold, name)).result()
+        try:
+            self._runner.reset_offsets(config)
+        finally:
+            self._ask(partial(self._commands.let_go, name)).result()
 
     def secret_changed(self, name: str) -> None:
         """Restart a connector and its tasks soon: a value that it was launched with has changed."""

@@ -15,7 +15,6 @@ special.
 
 from __future__ import annotations
 
-import logging
 import random
 import sched
 import time
@@ -27,6 +26,7 @@ from ..errors import ConfigException
 from .entry import AT_FIRST, UNKNOWN, Entry, Phase, Transition, View, log_transition
 from .errors import ConnectException
 from .launches import Backoff, Launches
+from .logs import connector_logger
 from .runner import (
     Halted,
     Launched,
@@ -40,7 +40,6 @@ from .runner import (
 from .status import Event, State, TargetState
 from .stores import Store, StoredConnector
 
-_log = logging.getLogger(__name__)
 _HALTED_EVENTS = {
     TargetState.PAUSED: Event.HALTED_TO_PAUSE,
     TargetState.STOPPED: Event.HALTED_TO_STOP,
@@ -179,7 +178,8 @@ class Lifecycle:
         try:
             self._store.put(StoredConnector(entry.name, entry.config, entry.target))
         except ConnectException as error:
-            _log.error("%s has ended, and would run again after a start: %s", entry.name, error)
+            logger = connector_logger(entry.name)
+            logger.warning("it has ended, and would run again after a start: %s", error)
 
     def _try_again_later(self, entry: Entry, tries: int, task: int | None = None) -> None:
         now = self._clock()
@@ -220,7 +220,7 @@ class Lifecycle:
         if entry.reloaded and len(entry.reloaded) == entry.reloaded.maxlen:
             left = entry.reloaded[0] + _MINUTE - self._clock()
             if left > wait:
-                _log.warning("secrets of connector %r change all the time", name)
+                connector_logger(name).warning("its secrets change all the time")
                 wait = left
         self.agenda.enter(wait, 0, partial(self._reload, entry))
 
@@ -280,7 +280,7 @@ class Lifecycle:
         entry.reload = False
         entry.failures = 0
         entry.reloaded.append(self._clock())
-        _log.info("a secret of connector %r has changed; it is restarted", entry.name)
+        connector_logger(entry.name).info("a secret has changed; it is restarted")
         entry.move(Event.RESTART)
         entry.move_tasks(entry.tasks, Event.RESTART)
         self.halt(entry)

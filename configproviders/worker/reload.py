@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..data import Answer, ConfigData
 from ..plan import Location
 from ..transformer import ConfigTransformer
-from ..watch import ConfigChange, Watcher
+from ..watch import ChangeKind, ConfigChange, Watcher
 from .connector_keys import reload_action
 
 if TYPE_CHECKING:
@@ -103,5 +103,7 @@ class Reloads:
     def _told(self, name: str | None, change: ConfigChange) -> None:
         now = datetime.now(UTC)
         self._changed.update(dict.fromkeys(change.locations, now))
+        if {each.kind for each in change.locations.values()} == {ChangeKind.DELETED}:
+            return  # What runs goes on with what it has; a launch would fail.
         if name is not None:
             self._restart(name)

@@ -132,4 +132,6 @@ def _address(listener: Listener) -> tuple[int, Any]:
 
 def _cannot_listen(listener: Listener, error: Exception) -> ConnectException:
     reason = error.strerror if isinstance(error, OSError) else "it is no name of a host"
-    return ConnectException(f"cannot listen on {listener.url}: {reason}; see listeners and admin.listeners")
+    return ConnectException(
+        f"cannot listen on {listener.url}: {reason}; see listeners and admin.listeners"
+    )

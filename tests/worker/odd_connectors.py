@@ -50,6 +50,16 @@ class CheapConnector(Connector):
         pass
 
 
+class ResettingConnector(CheapConnector):
+    """Takes its time to forget its offsets."""
+
+    begun, go_on = threading.Event(), threading.Event()
+
+    def reset_offsets(self, config: Mapping[str, str]) -> None:
+        self.begun.set()
+        self.go_on.wait(60)
+
+
 class RaisingConnector(CheapConnector):
     """Its constructor raises."""
 

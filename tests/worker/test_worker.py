@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 
 import pytest
 from worker.odd_connectors import Deaf, HangingConnector, Waiting
+from worker.odd_connectors import ResettingConnector as Resetting
 from worker.workers import Begun, RotatedSecret, runs, until
 
 from configproviders.errors import UnresolvedError
 from configproviders.testing import CANARY
-from configproviders.worker.errors import AlreadyExists, Conflict, NotFound
+from configproviders.worker.errors import AlreadyExists, BadRequest, Conflict, NotFound
 from configproviders.worker.status import ConnectorStatus, State, TargetState
 from configproviders.worker.worker import Worker
 
@@ -292,3 +293,55 @@ def test_a_restart_of_the_connector_alone_does_not_leave_its_tasks_with_the_old_
         until(worker, "a", has_reloaded(worker, 1))
         until(worker, "a", runs)
         assert Waiting.seen["a", 0] == secret.value
+
+
+def test_a_secret_that_is_deleted_leaves_what_runs_and_restarts_it_when_it_is_there_again(
+    begun: Begun, secret: RotatedSecret
+) -> None:
+    with begun() as worker:
+        worker.herder.create("a", config("a", "CheapConnector", secret)).result()
+        until(worker, "a", runs)
+
+        secret.file.unlink()
+        until(worker, "a", lambda _: worker.secrets("a")[0].changed_at is not None)
+        assert runs(worker.herder.status("a"))
+        secret.rotate()
+
+        until(worker, "a", has_reloaded(worker, 1))
+        until(worker, "a", runs)
+        assert Waiting.seen["a", 0] == secret.value
+
+
+def test_offsets_are_reset_only_while_nothing_can_start(
+    begun: Begun, secret: RotatedSecret
+) -> None:
+    with begun() as worker:
+        worker.herder.create("a", config("a", "ResettingConnector", secret)).result()
+        until(worker, "a", runs)
+        with pytest.raises(BadRequest, match="STOPPED"):
+            worker.herder.reset_offsets("a")
+        worker.herder.stop("a").result()
+        Resetting.go_on.clear()
+        thread = threading.Thread(target=worker.herder.reset_offsets, args=["a"])
+        thread.start()
+        Resetting.begun.wait(10)
+
+        with pytest.raises(Conflict, match="are being reset"):
+            worker.herder.resume("a").result()
+
+        Resetting.go_on.set()
+        thread.join()
+        worker.herder.resume("a").result()
+        until(worker, "a", runs)
+
+
+def test_a_password_that_is_written_out_is_not_in_a_trace(
+    begun: Begun, secret: RotatedSecret
+) -> None:
+    with begun() as worker:
+        settings = {**config("a", "QuotingConnector", secret), "password": f"typed-{CANARY}"}
+        worker.herder.create("a", settings).result()
+        status = until(worker, "a", lambda status: status.state is State.FAILED)
+
+        assert "cannot log in" in status.trace
+        assert CANARY not in status.trace

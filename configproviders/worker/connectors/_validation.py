@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from ...config_def import ConfigDef
 from ...data import SecretText
 from ...errors import near, there_is
+from ...spark.routes import route, stream_route
 from ..connector_keys import CONNECTOR_DEF
 from . import _settings as settings
 from ._flow import JDBC, PLACES
@@ -34,12 +35,45 @@ _SEEN = (  # In plans, which Spark shows and logs, and in the names of files.
 # Options of Spark's readers and writers, and of Kafka's clients, that name classes to load.
 _CLASSES = re.compile(
     r"driver|connectionprovider|.*(class|classes|factory|interceptors?|committer|handler)"
-    r"|.*(metric\.reporters|security\.providers|partition\.assignment\.strategy)",
+    r"|.*(metric\.reporters|security\.providers|partition\.assignment\.strategy)"
+    r"|fs\..*\.impl|kafka\.config\.providers.*",
     re.IGNORECASE,
 )
 _CLASSES_IN_URL = re.compile(r"[?&;:]\w*(factory|class|classname|plugins?)\w*=", re.IGNORECASE)
+_KNOWN_CLASSES = ("org.apache.kafka.common.security.", "software.amazon.msk.auth.iam.")
 _JAAS = re.compile(
-    r"\s*org\.apache\.kafka\.common\.security\.(plain|scram|oauthbearer)\.\w*LoginModule\s"
+    r"\s*(org\.apache\.kafka\.common\.security\.(plain|scram|oauthbearer)\.\w*"
+    r"|software\.amazon\.msk\.auth\.iam\.IAM)LoginModule\s"
+)
+_LOADS = "names code to load, which is not for a connector's config to say"
+# Options that Spark reads itself, and quotes when they are wrong.
+_QUOTED = {
+    "batchsize",
+    "charset",
+    "codec",
+    "columnnameofcorruptrecord",
+    "compression",
+    "dateformat",
+    "encoding",
+    "fetchsize",
+    "header",
+    "inferschema",
+    "isolationlevel",
+    "linesep",
+    "lowerbound",
+    "maxfilespertrigger",
+    "mode",
+    "multiline",
+    "numpartitions",
+    "partitioncolumn",
+    "querytimeout",
+    "startingoffsets",
+    "timestampformat",
+    "upperbound",
+}
+_SIDES = (
+    (settings.SOURCE_FORMAT, settings.SOURCE_OPTIONS_PREFIX),
+    (settings.SINK_FORMAT, settings.SINK_OPTIONS_PREFIX),
 )
 _NO_STREAMS = (JDBC,)
 _INFERRED = ("csv", "json", "xml", "orc", "parquet", "avro")
@@ -52,8 +86,8 @@ def mistakes(config: Mapping[str, str]) -> dict[str, list[str]]:
     """Return all that does not fit together in *config*, the settings of a pipeline, by key."""
     found = defaultdict[str, list[str]](list)
     mode = settings.MODE.read(config)
-    checks = [_in_options(config), _in_sight(config), _in_sql(config), _in_urls(config)]
-    checks += [_in_run(config, mode), _in_tables(config, mode)]
+    checks = [_in_formats(config), _in_options(config, mode), _in_sight(config), _in_sql(config)]
+    checks += [_in_urls(config), _in_run(config, mode), _in_tables(config, mode)]
     checks.append(_in_stream(config) if mode == settings.STREAMING else _in_batch(config))
     for check in checks:
         for key, message in check:
@@ -95,16 +129,36 @@ def _in_sight(config: Mapping[str, str]) -> Iterator[Mistake]:
             yield name, "the catalog would keep it with the table: no reference beside sink.table"
 
 
-def _in_options(config: Mapping[str, str]) -> Iterator[Mistake]:
-    """Yield the options that would choose code: who may change a connector may not do that."""
-    prefixes = (settings.SOURCE_OPTIONS_PREFIX, settings.SINK_OPTIONS_PREFIX)
-    for key, text in config.items():
-        option = next((key.removeprefix(each) for each in prefixes if key.startswith(each)), "")
-        if option.lower().endswith("sasl.jaas.config"):
-            if not _JAAS.match(text) or text.count("LoginModule") > 1:
-                yield key, "name one login module of Kafka's own: plain, scram or oauthbearer"
-        elif _CLASSES.fullmatch(option):
-            yield key, "it names code to load, which is not for a connector's config to say"
+def _in_formats(config: Mapping[str, str]) -> Iterator[Mistake]:
+    for its_format, _ in _SIDES:
+        if "." in its_format.read(config):
+            yield its_format.name, "write the short name of the format: a class " + _LOADS
+
+
+def _in_options(config: Mapping[str, str], mode: str) -> Iterator[Mistake]:
+    """Yield the options that would choose code, or show a secret."""
+    for its_format, prefix in _SIDES:
+        streamed = mode == settings.STREAMING and prefix == settings.SOURCE_OPTIONS_PREFIX
+        for key, text in config.items():
+            option = key.removeprefix(prefix).lower()
+            if not key.startswith(prefix):
+                continue
+            if not _is_harmless(option, text):
+                yield key, f"it {_LOADS}"
+            if not isinstance(text, SecretText):
+                continue
+            way = stream_route(option, its_format.read(config)) if streamed else route(option)
+            if way.is_refused or option in _QUOTED:
+                shown = way.shown or "errors, which quote it"
+                yield key, f"no reference may stand there: it would be seen in {shown}"
+
+
+def _is_harmless(option: str, text: str) -> bool:
+    if option.endswith("sasl.jaas.config"):
+        return bool(_JAAS.match(text)) and text.count("LoginModule") == 1
+    if option in {"compression", "codec"}:
+        return "." not in text  # Else it is a class.
+    return not _CLASSES.fullmatch(option) or text.strip().startswith(_KNOWN_CLASSES)
 
 
 def _in_sql(config: Mapping[str, str]) -> Iterator[Mistake]:
@@ -114,19 +168,16 @@ def _in_sql(config: Mapping[str, str]) -> Iterator[Mistake]:
 
 
 def _in_urls(config: Mapping[str, str]) -> Iterator[Mistake]:
-    for its_format, prefix in (
-        (settings.SOURCE_FORMAT, settings.SOURCE_OPTIONS_PREFIX),
-        (settings.SINK_FORMAT, settings.SINK_OPTIONS_PREFIX),
-    ):
+    for its_format, prefix in _SIDES:
         url = settings.options_of(config, prefix).get("url", "")
-        if _EMBEDDED.match(url):  # Whatever the format: it may be the name of a class.
+        if _EMBEDDED.match(url):
             yield f"{prefix}url", "that database would run in the worker itself: use one of its own"
         if its_format.read(config).lower() != JDBC:
             continue
         if not url.startswith("jdbc:"):
             yield f"{prefix}url", "write jdbc:<database>:…, as the driver's documentation says"
         if _CLASSES_IN_URL.search(url):
-            yield f"{prefix}url", "it names code to load, which is not for a connector's config"
+            yield f"{prefix}url", f"it {_LOADS}"
         if _CREDENTIALS.search(url):
             yield f"{prefix}url", "keep credentials out of it: there are settings for them"
 

@@ -124,7 +124,7 @@ class Application:
         live = LiveConfigs(self._entries, providers=self._providers)
         self._opened.enter_context(live)
         try:
-            return live.create_session(SparkSession.builder)
+            session = live.create_session(SparkSession.builder)
         except ConfigException:
             raise
         except Exception as error:  # noqa: BLE001  The border to the JVM.
@@ -133,6 +133,8 @@ class Application:
                 f"Spark does not start: {why}; see what Java printed above, the spark.* entries of"
                 " the worker's config, and that there is a Java 17 or newer"
             ).with_traceback(None) from None
+        _hush(session._jvm)
+        return session
 
     def _forget(self) -> None:
         """Let go of what has ended; of the JVM too, if it has, so that PySpark starts another."""
@@ -156,6 +158,14 @@ def mark_thread(session: SparkSession, pool: str, group: str) -> None:
     java: Any = session._jvm
     getattr(java, "org.apache.spark.sql.classic.SparkSession").setActiveSession(
         session._jsparkSession
+    )
+
+
+def _hush(jvm: Any) -> None:
+    """Have Spark not warn that the pool of each connector is none that a file describes."""
+    error = getattr(jvm, "org.apache.logging.log4j.Level").ERROR
+    getattr(jvm, "org.apache.logging.log4j.core.config.Configurator").setLevel(
+        "org.apache.spark.scheduler.FairSchedulableBuilder", error
     )
 
 

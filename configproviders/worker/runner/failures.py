@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Iterator
 
 from ...errors import ProviderUnavailable, UnresolvedError
 from ...spark import cleaning, is_authentication_failure
@@ -38,9 +39,19 @@ def tries(error: BaseException) -> int:
         failures = [each.error for each in error.unresolved]
         passes = all(isinstance(each, ProviderUnavailable) for each in failures)
         return ALWAYS if passes else 0
-    if isinstance(error, ProviderUnavailable | ApplicationLost):
+    if any(isinstance(each, ProviderUnavailable | ApplicationLost) for each in _causes(error)):
         return ALWAYS
     return _LOGINS if is_authentication_failure(error) else 0
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield *error* and what it came from; connectors wrap what they get."""
+    seen = set[int]()
+    each: BaseException | None = error
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        yield each
+        each = each.__cause__
 
 
 def _in_one_line(error: BaseException) -> str:

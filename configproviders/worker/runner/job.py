@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ...config_def import ConfigDef
 from ...data import Answer, SecretText
 from ...plan import Location
 from ...spark import cleaning, redaction
@@ -74,6 +75,7 @@ class Job:
         self._connector: Connector | None = None
         self._answers: Mapping[Location, Answer] = {}
         self._tracked: list[Tracked] = []
+        self._given: list[dict[str, str]] = []  # What they were made of, while tasks are started.
         self._tasks: dict[int, RunningTask] = {}
         self._begin(self._start, "launch")
 
@@ -183,6 +185,7 @@ class Job:
         """Wait for what is being done; tell whether more is wanted, and leave nothing if not."""
         with self._doing:
             yield not self._halting.is_set()
+            self._given = []
             if self._halting.is_set():
                 self._let_go(self._parts.grace)
 
@@ -216,11 +219,12 @@ class Job:
             for key, text in result.data.items()
         }
         class_ = self._parts.plugins.find(values["connector.class"])
+        cleaning.remember(_passwords(class_.config_def, values))
         connector = class_()
         connector.start(values)
         self._connector = connector
-        configs = _checked(connector.task_configs(tasks_max(values)), values)
-        self._tracked = [turn_back(each, self._config, result) for each in configs]
+        self._given = _checked(connector.task_configs(tasks_max(values)), values)
+        self._tracked = [turn_back(each, self._config, result) for each in self._given]
         shown = tuple(each.shown for each in self._tracked)
         return Launched(self.name, self._launch, class_.type, shown)
 
@@ -235,8 +239,9 @@ class Job:
             if self._halting.is_set() or self._connector is None:
                 return
             try:
-                task = self._connector.task_class()
-                self._tasks[number] = RunningTask(self, number, task, self._tracked[number])
+                task, tracked = self._connector.task_class(), self._tracked[number]
+                given = _hidden(tracked, self._given[number]) if self._given else None
+                self._tasks[number] = RunningTask(self, number, task, tracked, given)
                 self._tasks[number].begin()
             except BaseException as error:  # noqa: BLE001  The border around a plugin.
                 self.task_failed(number, error)
@@ -298,7 +303,7 @@ class Job:
         if not late:
             return
         numbers = [task.task for task in late]
-        _log.warning("tasks %s of %s do not end; their jobs are cancelled", numbers, self.name)
+        self.logger.warning("tasks %s do not end; their jobs are cancelled", numbers)
         if self._session is not None:
             cancel = partial(
                 self._parts.application.cancel,
@@ -322,6 +327,13 @@ def _hidden(tracked: Tracked, values: Mapping[str, str]) -> dict[str, str]:
         key: text if tracked.shown[key] == text else SecretText(text)
         for key, text in values.items()
     }
+
+
+def _passwords(config_def: ConfigDef, values: Mapping[str, str]) -> Iterator[str]:
+    """Yield what is written out under a key that is for a password."""
+    for key in config_def.expanded(values):
+        if key.type.kind == "PASSWORD":
+            yield from (values[name] for name in key.names if name in values)
 
 
 def _checked(

@@ -25,12 +25,19 @@ _log = logging.getLogger(__name__)
 class RunningTask:
     """A task in a thread of its own, from its start to its end; it is the task's context too."""
 
-    def __init__(self, job: Job, number: int, task: Task, tracked: Tracked) -> None:
-        """Take the task and its config; nothing runs yet."""
+    def __init__(
+        self,
+        job: Job,
+        number: int,
+        task: Task,
+        tracked: Tracked,
+        given: Mapping[str, str] | None,
+    ) -> None:
+        """Take the task and its config, as it was *given* or to be resolved; nothing runs yet."""
         self._job, self._task, self._tracked = job, task, tracked
         self.connector, self.task = job.name, number
         self.group = f"{job.name}-{number}"
-        self.config: Mapping[str, str] = {}
+        self.config = given or {}
         self._marked = threading.local()  # Each thread is to be told.
         self.logger = job.logger
         self._stopping = threading.Event()
@@ -120,7 +127,7 @@ class RunningTask:
         try:
             if self.is_stopping:
                 return
-            self.config = self.configs()
+            self.config = self.config or self.configs()
             self._task.start(self)
             with self._deciding:
                 self._has_started, is_wanted = True, not self.is_stopping

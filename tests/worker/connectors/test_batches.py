@@ -210,7 +210,7 @@ def test_rows_that_were_read_are_counted_over_all_runs(spark: SparkSession, plac
     progress = task.progress()
     assert copied >= 30
     assert progress is not None
-    assert progress.rows_per_second
+    assert progress.rows_per_second is not None
 
 
 def test_a_task_that_did_not_start_has_no_progress() -> None:

@@ -289,6 +289,10 @@ def test_a_connector_has_a_version_and_a_type(
     assert connector.type == ("sink" if "Sink" in connector.__name__ else "source")
 
 
+IAM = {
+    "kafka.sasl.jaas.config": "software.amazon.msk.auth.iam.IAMLoginModule required;",
+    "kafka.sasl.client.callback.handler.class": "software.amazon.msk.auth.iam.IAMHandler",
+}
 LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule required username='a';"
 
 
@@ -320,14 +324,29 @@ def test_a_login_to_kafka_is_by_its_own_modules(text: str) -> None:
     said = KafkaSourceConnector().validate({**KAFKA_SOURCE, "kafka.sasl.jaas.config": text})
 
     assert [list(each) for each in said.values()] == [
-        ["name one login module of Kafka's own: plain, scram or oauthbearer"]
+        ["it names code to load, which is not for a connector's config to say"]
     ]
 
 
-def test_a_login_to_kafka_by_its_own_module_is_right() -> None:
-    config = {**KAFKA_SOURCE, "kafka.sasl.jaas.config": LOGIN}
+@pytest.mark.parametrize("login", [{"kafka.sasl.jaas.config": LOGIN}, IAM], ids=["scram", "iam"])
+def test_a_login_to_kafka_by_a_known_module_is_right(login: dict[str, str]) -> None:
+    assert KafkaSourceConnector().validate({**KAFKA_SOURCE, **login}) == {}
 
-    assert KafkaSourceConnector().validate(config) == {}
+
+@pytest.mark.parametrize("key", ["source.format", "sink.format"])
+def test_a_format_is_no_class(key: str) -> None:
+    said = SparkPipelineConnector().validate({**PIPELINE, key: "org.apache.spark.sql.jdbc"})
+
+    assert any("names code to load" in each for each in said[key])
+
+
+@pytest.mark.parametrize("option", ["compression", "url", "dbtable", "partitionColumn"])
+def test_no_secret_may_be_an_option_that_is_shown(option: str) -> None:
+    key = f"source.options.{option}"
+
+    said = SparkPipelineConnector().validate({**PIPELINE, key: SecretText("jdbc:x")})
+
+    assert any("no reference may stand there" in each for each in said[key])
 
 
 def test_no_url_may_name_code_to_load() -> None:
