@@ -13,7 +13,6 @@ from .errors import ConfigException, UnsupportedOperation, plugin_failure
 
 if TYPE_CHECKING:
     from datetime import timedelta
-    from types import TracebackType
     from typing import Self
 
     from .data import Answer, ConfigChangeCallback, ConfigData
@@ -164,12 +163,7 @@ class ConfigProvider(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from ..data import Answer, ConfigChangeCallback
 from ..errors import ConfigException, there_is
@@ -25,9 +25,6 @@ from .looks import Looks
 from .state import WatchState
 from .subscription import Subscription, Tell
 from .timing import Rate, Timing
-
-if TYPE_CHECKING:
-    from types import TracebackType
 
 _Key = tuple[Location, frozenset[str]]
 _CLOSING_SECONDS = 0.8
@@ -211,12 +208,7 @@ class Watcher:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _begin(

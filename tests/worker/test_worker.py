@@ -24,6 +24,11 @@ def config(name: str, connector: str, secret: RotatedSecret, **more: str) -> Map
     return {**known, "password": secret.reference, **given}
 
 
+def start(worker: Worker, name: str, settings: Mapping[str, str]) -> None:
+    worker.herder.create(name, settings).result()
+    until(worker, name, runs)
+
+
 def test_status_and_config_are_there_with_the_answer(begun: Begun, secret: RotatedSecret) -> None:
     with begun() as worker:
         info = worker.herder.create("a", config("a", "CheapConnector", secret)).result()
@@ -36,8 +41,7 @@ def test_a_connector_runs_with_the_value_and_is_stored_with_the_reference(
     begun: Begun, secret: RotatedSecret
 ) -> None:
     with begun() as worker:
-        worker.herder.create("a", config("a", "CheapConnector", secret, tasks__max="2")).result()
-        until(worker, "a", runs)
+        start(worker, "a", config("a", "CheapConnector", secret, tasks__max="2"))
 
         assert Waiting.seen["a", 1] == secret.value
         assert worker.herder.info("a").config["password"] == secret.reference
@@ -48,8 +52,7 @@ def test_a_connector_runs_with_the_value_and_is_stored_with_the_reference(
 
 def test_a_rotated_secret_restarts_connector_and_tasks(begun: Begun, secret: RotatedSecret) -> None:
     with begun() as worker:
-        worker.herder.create("a", config("a", "CheapConnector", secret, tasks__max="3")).result()
-        until(worker, "a", runs)
+        start(worker, "a", config("a", "CheapConnector", secret, tasks__max="3"))
 
         secret.rotate()
 
@@ -172,8 +175,7 @@ def test_a_task_that_does_not_stop_holds_up_nobody_for_long(
 ) -> None:
     Deaf.go_on.clear()
     with begun(task__shutdown__graceful__timeout__ms="200") as worker:
-        worker.herder.create("a", config("a", "DeafConnector", secret)).result()
-        until(worker, "a", runs)
+        start(worker, "a", config("a", "DeafConnector", secret))
 
         worker.herder.stop("a").result(timeout=30)
 
@@ -239,8 +241,7 @@ def test_no_thread_is_left(begun: Begun, secret: RotatedSecret) -> None:
     before = set(threading.enumerate())
 
     with begun() as worker:
-        worker.herder.create("a", config("a", "CheapConnector", secret, tasks__max="5")).result()
-        until(worker, "a", runs)
+        start(worker, "a", config("a", "CheapConnector", secret, tasks__max="5"))
 
     end = time.monotonic() + 10
     while set(threading.enumerate()) - before and time.monotonic() < end:
@@ -250,8 +251,7 @@ def test_no_thread_is_left(begun: Begun, secret: RotatedSecret) -> None:
 
 def test_no_file_of_the_worker_holds_the_value(begun: Begun, secret: RotatedSecret) -> None:
     with begun() as worker:
-        worker.herder.create("a", config("a", "CheapConnector", secret)).result()
-        until(worker, "a", runs)
+        start(worker, "a", config("a", "CheapConnector", secret))
 
         files = [each for each in secret.file.parent.iterdir() if each != secret.file]
 
@@ -267,8 +267,7 @@ def test_a_secret_that_is_another_each_time_has_its_connector_restarted_so_often
     begun: Begun, secret: RotatedSecret
 ) -> None:
     with begun(reload__settle__ms="0") as worker:
-        worker.herder.create("a", config("a", "CheapConnector", secret)).result()
-        until(worker, "a", runs)
+        start(worker, "a", config("a", "CheapConnector", secret))
 
         for _ in range(35):
             count = worker.herder.reloads
@@ -284,8 +283,7 @@ def test_a_restart_of_the_connector_alone_does_not_leave_its_tasks_with_the_old_
     begun: Begun, secret: RotatedSecret
 ) -> None:
     with begun(reload__settle__ms="500") as worker:
-        worker.herder.create("a", config("a", "CheapConnector", secret)).result()
-        until(worker, "a", runs)
+        start(worker, "a", config("a", "CheapConnector", secret))
 
         secret.rotate()
         worker.herder.restart("a").result()
@@ -299,8 +297,7 @@ def test_a_secret_that_is_deleted_leaves_what_runs_and_restarts_it_when_it_is_th
     begun: Begun, secret: RotatedSecret
 ) -> None:
     with begun() as worker:
-        worker.herder.create("a", config("a", "CheapConnector", secret)).result()
-        until(worker, "a", runs)
+        start(worker, "a", config("a", "CheapConnector", secret))
 
         secret.file.unlink()
         until(worker, "a", lambda _: worker.secrets("a")[0].changed_at is not None)
@@ -316,8 +313,7 @@ def test_offsets_are_reset_only_while_nothing_can_start(
     begun: Begun, secret: RotatedSecret
 ) -> None:
     with begun() as worker:
-        worker.herder.create("a", config("a", "ResettingConnector", secret)).result()
-        until(worker, "a", runs)
+        start(worker, "a", config("a", "ResettingConnector", secret))
         with pytest.raises(BadRequest, match="STOPPED"):
             worker.herder.reset_offsets("a")
         worker.herder.stop("a").result()

@@ -26,7 +26,6 @@ from .tls import server_context
 from .wire import Message
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
     from pyspark import SparkConf, SparkContext
@@ -121,12 +120,7 @@ class DriverSecrets:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

@@ -29,8 +29,6 @@ from .config import LiveConfig
 from .session import LiveSession
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from pyspark.sql import SparkSession
 
 NewWatcher = Callable[[Mapping[str, ConfigProvider]], Watcher]
@@ -191,12 +189,7 @@ class LiveConfigs:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _live(self, entries: Mapping[str, str]) -> LiveConfig:
