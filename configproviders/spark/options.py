@@ -53,8 +53,10 @@ def delivered_options(
 ) -> dict[str, str]:
     """Return the options of *result*, ready for Spark; see :func:`resolve_options`."""
     cleaning.remember_result(result)
+    keys = result.plan.references
+    secrets = {key: SecretText(result.data[key]) for key in keys}  # So that no frame shows them.
     return covered_options(
-        result.data, result.plan.references, allow_leaks=allow_leaks, stream_format=stream_format
+        {**result.data, **secrets}, keys, allow_leaks=allow_leaks, stream_format=stream_format
     )
 
 
@@ -65,7 +67,7 @@ def covered_options(
     allow_leaks: Collection[str] = (),
     stream_format: str | None = None,
 ) -> dict[str, str]:
-    """Return *options*, of which *keys* hold secrets, ready for Spark; see above."""
+    """Return *options*, of which *keys* hold secrets without a ``repr``, ready for Spark."""
     loggers.hold_python()
     if "pyspark" in sys.modules:
         exceptions.install()
@@ -73,10 +75,9 @@ def covered_options(
         key: stream_route(key, stream_format) if stream_format else route(key) for key in keys
     }
     guard.refuse_shown(routes, allow_leaks)
-    secrets = {key: SecretText(options[key]) for key in keys}
-    guard.refuse_unusual(secrets)
-    guard.refuse_expansion(secrets, guard.expanded_options(keys))
+    guard.refuse_unusual({key: options[key] for key in keys})
+    guard.refuse_expansion(options, guard.expanded_options(keys))
     guard.log_shown(routes)
     redaction.add_options(keys)
     connect.cover_options(redaction.known_options())
-    return {**options, **secrets}
+    return dict(options)

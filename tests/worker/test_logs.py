@@ -55,7 +55,7 @@ Logged = Callable[[], list[dict[str, Any]]]
 
 def test_a_record_is_a_line_of_json(logged: Logged) -> None:
     logging.getLogger(NAME).info(
-        "%s goes from %s", "orders", "RUNNING", extra={"connector": "orders", "to": "PAUSED"}
+        "%s goes from %s", "parcels", "RUNNING", extra={"connector": "parcels", "to": "PAUSED"}
     )
 
     (line,) = logged()
@@ -63,8 +63,8 @@ def test_a_record_is_a_line_of_json(logged: Logged) -> None:
     assert line == {
         "level": "INFO",
         "logger": NAME,
-        "message": "orders goes from RUNNING",
-        "connector": "orders",
+        "message": "parcels goes from RUNNING",
+        "connector": "parcels",
         "to": "PAUSED",
     }
 

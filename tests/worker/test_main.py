@@ -90,7 +90,9 @@ class Process:
 
     def end(self) -> tuple[int, str, str]:
         """Wait for the end; return the exit code and what else was written."""
-        out, errors = self._popen.communicate(timeout=60)
+        assert self._popen.stdout is not None
+        out = self._popen.stdout.read()  # What it has in its buffer, communicate would not see.
+        _, errors = self._popen.communicate(timeout=60)
         return self._popen.returncode, out, errors
 
     def kill(self) -> None:

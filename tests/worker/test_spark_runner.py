@@ -153,10 +153,10 @@ def test_options_of_a_task_have_the_value_and_no_repr(
     file.write_text(f"password={secret.value}\n")
     create(worker, "optional", o__password=f"${{file:{file}:password}}")
 
-    options = Waiting.contexts["optional", 0].options("o.", more={"user": "orders"})
+    options = Waiting.contexts["optional", 0].options("o.", more={"user": "somebody"})
 
-    assert options == {"password": secret.value, "user": "orders"}
-    assert repr(options) == "{'password': [hidden], 'user': 'orders'}"
+    assert options == {"password": secret.value, "user": "somebody"}
+    assert repr(options) == "{'password': [hidden], 'user': 'somebody'}"
 
 
 def test_a_function_that_is_not_allowed_is_refused_before_anything_runs(worker: Worker) -> None:

@@ -142,6 +142,7 @@ class Job:
             for key, text in options.items()
             if isinstance(text, SecretText) or (text not in shown and cleaning.clean(text) != text)
         ]
+        options.update({key: SecretText(options[key]) for key in secret})
         delivered = covered_options(options, secret, stream_format=stream_format)
         redaction.extend_options(self.session())
         return delivered

@@ -18,7 +18,8 @@ UI = Path(configproviders.worker.__file__).with_name("ui")
 POLICY = {"Content-Security-Policy": "default-src 'self'"}
 JDBC = "configproviders.worker.connectors.jdbc.JdbcSourceConnector"
 SECRET = "${vault:secret/data/orders/db:password}"
-TRACE = """Traceback (most recent call last):
+TRACE = """AnalysisException: [PATH_NOT_FOUND] Path does not exist: file:/lake/orders.
+Traceback (most recent call last):
   File "/srv/worker/connectors/jdbc.py", line 88, in run
     self.frame.write.mode("append").parquet(path)
 pyspark.errors.AnalysisException: [PATH_NOT_FOUND] Path does not exist: file:/lake/orders."""

@@ -46,8 +46,8 @@ def test_list_shows_the_error_of_a_task_and_details_its_trace(page: Page) -> Non
     page.button("stock").click()
     page.wait_until(lambda: page.texts(".details pre"))
 
-    assert error.startswith("pyspark.errors.AnalysisException: [PATH_NOT_FOUND]")
-    assert page.texts(".details pre")[0].startswith("Traceback (most recent call last)")
+    assert error.startswith("AnalysisException: [PATH_NOT_FOUND]")
+    assert "Traceback (most recent call last)" in page.texts(".details pre")[0]
 
 
 def test_name_with_markup_and_separators_is_text_and_reaches_the_worker(
