@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from servers.spark_cluster import spark_cluster
 from worker.workers import RotatedSecret, runs, until, worker_config
 
-from configproviders.worker.connector import Progress
 from configproviders.worker.status import State
 from configproviders.worker.worker import Worker
 
@@ -39,7 +37,7 @@ def test_a_stream_runs_on_executors_and_goes_on_with_a_new_secret(
             until(worker, "numbers", runs)
             for number in range(2):
                 write(tmp_path / "in", number)
-                until(worker, "numbers", lambda _: has_read(worker.herder.progress("numbers")))
+                until(worker, "numbers", lambda _: has_read(worker), said=lambda: noted(tmp_path))
                 if number == 0:
                     secret.rotate()
                     until(worker, "numbers", lambda _: worker.herder.reloads == 1)
@@ -56,8 +54,14 @@ def write(directory: Path, number: int) -> None:
     new.rename(directory / f"{number}.json")
 
 
-def has_read(progress: Mapping[int, Progress]) -> bool:
-    return any((each.rows or 0) >= 1 for each in progress.values())
+def has_read(worker: Worker) -> bool:
+    return any((each.rows or 0) >= 1 for each in worker.herder.progress("numbers").values())
+
+
+def noted(directory: Path) -> list[str]:
+    """Return what the checkpoint and the sink hold: why nothing is read can be seen there."""
+    places = [directory / "checkpoint", directory / "out"]
+    return [str(each) for place in places for each in place.rglob("*") if "crc" not in each.name]
 
 
 def rows(directory: Path) -> list[int]:

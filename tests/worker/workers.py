@@ -76,12 +76,16 @@ def entries(directory: Path, **more: str) -> dict[str, str]:
 
 
 def until(
-    worker: Worker, name: str, is_there: Callable[[ConnectorStatus], bool]
+    worker: Worker,
+    name: str,
+    is_there: Callable[[ConnectorStatus], bool],
+    *,
+    said: Callable[[], object] = str,
 ) -> ConnectorStatus:
-    """Wait until the status of a connector is as wanted; return it."""
+    """Wait until the status of a connector is as wanted; return it. *said* is told if it is not."""
     end = time.monotonic() + 60
     while not is_there(status := worker.herder.status(name)):
-        assert time.monotonic() < end, status
+        assert time.monotonic() < end, (status, said())
         time.sleep(0.01)
     return status
 
