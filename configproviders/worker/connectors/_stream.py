@@ -69,7 +69,8 @@ class Stream:
             batches = self._query.recentProgress if behind > 1 else [last]
             new = [each for each in batches if each["batchId"] > self._counted]
             self._rows += sum(each["numInputRows"] for each in new)
-            self._counted = max(each["batchId"] for each in new)
+            # A query that rests reports the number of the batch that is to come, without rows.
+            self._counted = last["batchId"] - (not last["numInputRows"])
 
 
 def partitioned(

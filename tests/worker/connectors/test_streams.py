@@ -18,6 +18,7 @@ from configproviders.worker.connectors.pipeline import SparkPipelineConnector
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
 
 pytestmark = pytest.mark.spark
 
@@ -74,6 +75,11 @@ def has_read(task: Any) -> bool:
     return rows(task) > 0
 
 
+def rests(query: StreamingQuery) -> bool:
+    last = query.lastProgress
+    return last is not None and not last.numInputRows
+
+
 def test_a_stream_runs_when_it_is_started_and_until_it_is_stopped(
     spark: SparkSession, spool: Spool
 ) -> None:
@@ -91,6 +97,23 @@ def test_a_stream_runs_when_it_is_started_and_until_it_is_stopped(
     assert query.name == "orders"
     assert spool.numbers(spark) == list(range(5, 20))
     assert spark.streams.active == []
+
+
+def test_rows_that_come_after_a_rest_are_counted(spark: SparkSession, spool: Spool) -> None:
+    spark.conf.set("spark.sql.streaming.noDataProgressEventInterval", "1")
+    task = SparkPipelineConnector.task_class()
+
+    with running(task, Context(spark, spool.config())) as stop:
+        (query,) = spark.streams.active
+        for batch in range(1, 4):
+            until(partial(rests, query))
+            task.progress()
+            spool.feed()
+            until(partial(spool.has, spark, 10 * batch))
+        until(partial(rests, query))
+        stop()
+
+    assert rows(task) == spool.fed
 
 
 def test_a_stream_that_is_stopped_twenty_times_has_every_row_once(
