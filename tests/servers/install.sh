@@ -41,6 +41,7 @@ missing=()
 if ! { has initdb && has postgres; }; then missing+=(postgresql); fi
 if ! { has slapd && has slapadd; }; then missing+=(slapd); fi
 if ! { has chromium && has chromedriver; }; then missing+=(chromium chromium-driver); fi
+if ! has curl; then missing+=(curl); fi # An example shows what it asks the worker.
 
 if [ ${#missing[@]} -gt 0 ]; then
   command -v apt-get >/dev/null || give_up "Install them: there is no apt-get here to do it."

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...config_def import ConfigDef
 from ...data import Answer, SecretText
 from ...plan import Location
 from ...spark import cleaning, redaction
@@ -37,6 +36,7 @@ from . import (
 from .application import Application
 from .failures import ApplicationLost
 from .task import RunningTask
+from .task_configs import checked, hidden, passwords
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -120,7 +120,7 @@ class Job:
 
     def resolved(self, tracked: Tracked) -> dict[str, str]:
         """Return a task's config with the values of now; raise :class:`UnresolvedError`."""
-        return _hidden(tracked, tracked.resolve(self._parts.transformer))
+        return hidden(tracked, tracked.resolve(self._parts.transformer))
 
     def options(
         self,
@@ -220,11 +220,11 @@ class Job:
             for key, text in result.data.items()
         }
         class_ = self._parts.plugins.find(values["connector.class"])
-        cleaning.remember(_passwords(class_.config_def, values))
+        cleaning.remember(passwords(class_.config_def, values))
         connector = class_()
         connector.start(values)
         self._connector = connector
-        self._given = _checked(connector.task_configs(tasks_max(values)), values)
+        self._given = checked(connector.task_configs(tasks_max(values)), values)
         self._tracked = [turn_back(each, self._config, result) for each in self._given]
         shown = tuple(each.shown for each in self._tracked)
         return Launched(self.name, self._launch, class_.type, shown)
@@ -241,7 +241,7 @@ class Job:
                 return
             try:
                 task, tracked = self._connector.task_class(), self._tracked[number]
-                given = _hidden(tracked, self._given[number]) if self._given else None
+                given = hidden(tracked, self._given[number]) if self._given else None
                 self._tasks[number] = RunningTask(self, number, task, tracked, given)
                 self._tasks[number].begin()
             except BaseException as error:  # noqa: BLE001  The border around a plugin.
@@ -320,36 +320,6 @@ class Job:
     def _tell(self, event: RunnerEvent) -> None:
         if not self._halting.is_set():
             self._parts.tell(event)
-
-
-def _hidden(tracked: Tracked, values: Mapping[str, str]) -> dict[str, str]:
-    """Return *values*, those that came out of references without a ``repr``."""
-    return {
-        key: text if tracked.shown[key] == text else SecretText(text)
-        for key, text in values.items()
-    }
-
-
-def _passwords(config_def: ConfigDef, values: Mapping[str, str]) -> Iterator[str]:
-    """Yield what is written out under a key that is for a password."""
-    for key in config_def.expanded(values):
-        if key.type.kind == "PASSWORD":
-            yield from (values[name] for name in key.names if name in values)
-
-
-def _checked(
-    configs: Sequence[Mapping[str, str]], values: Mapping[str, str]
-) -> list[dict[str, str]]:
-    """Return the configs that a connector made for its tasks; raise :class:`ConnectException`."""
-    most = tasks_max(values)
-    enforced = values.get("tasks.max.enforce", "true").strip().lower() != "false"
-    if enforced and len(configs) > most:
-        raise ConnectException(f"the connector makes {len(configs)} tasks: tasks.max is {most}")
-    for each in configs:
-        for key, text in each.items():
-            if not (isinstance(key, str) and isinstance(text, str)):
-                raise ConnectException(f"the connector gives a task {key!r}, which is not text")
-    return [dict(each) for each in configs]
 
 
 def _stop(connector: Connector | None, name: str) -> None:
