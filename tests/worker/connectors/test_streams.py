@@ -152,7 +152,7 @@ def test_progress_counts_rows_and_says_where_the_stream_is(
     progress = task.progress()
 
     assert progress is not None
-    assert progress.rows_per_second
+    assert progress.rows_per_second is not None
     assert progress.offsets == (({"source": "json", "number": 0}, {"logOffset": 3}),)
     assert list(SparkPipelineConnector().offsets(config)) == list(progress.offsets)
 
