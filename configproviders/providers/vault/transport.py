@@ -267,7 +267,8 @@ def _read_body(response: requests.Response, deadline: float) -> None:
         if size > _LARGEST:
             raise ProtocolError("the answer is too large")
     response._content = b"".join(pieces)  # noqa: SLF001  Where requests keeps what was read.
-    response._content_consumed = True  # type: ignore[attr-defined]  # noqa: SLF001
+    # Its types leave this out; without it, requests would read again.
+    response._content_consumed = True  # type: ignore[attr-defined]  # noqa: SLF001  See above.
     if response.ok and response.content:
         _refuse_broken_json(response.content)
 
